@@ -1,0 +1,196 @@
+//! [`Body`]: what happened, one case for each type of event.
+//!
+//! The table below is the vocabulary: the tag on the wire, the type that holds the members, and the members
+//! of the head that an event of that type cannot do without. Adding a type means a struct in the file of its
+//! family and one line here.
+
+pub mod content;
+pub mod flow;
+pub mod lifecycle;
+pub mod mission;
+pub mod request;
+pub mod rlm;
+pub mod session;
+pub mod system;
+pub mod tool;
+pub mod voice;
+
+use std::sync::Arc;
+
+use schemars::{Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+
+use crate::decode::Members;
+
+macro_rules! vocabulary {
+    ($($tag:literal $case:ident($holder:ty) [$($need:literal)*],)*) => {
+        /// What happened. `Unknown` is a type of a later version: kept, passed on, and without effect.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Body {
+            $(#[doc = concat!("`", $tag, "`")] $case($holder),)*
+            /// A type this version does not know; its members are the event's extra ones.
+            Unknown(Arc<str>),
+        }
+
+        /// The type of an event, without its members.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Kind {
+            $(#[doc = concat!("`", $tag, "`")] $case,)*
+            /// A type this version does not know.
+            Unknown,
+        }
+
+        impl Kind {
+            /// Every type this version knows, in the order of the vocabulary.
+            pub const ALL: &'static [Self] = &[$(Self::$case,)*];
+
+            /// The tag on the wire; `unknown` for [`Kind::Unknown`].
+            pub const fn tag(self) -> &'static str {
+                match self {
+                    $(Self::$case => $tag,)*
+                    Self::Unknown => "unknown",
+                }
+            }
+
+            /// The type with this tag.
+            pub fn of(tag: &str) -> Self {
+                match tag {
+                    $($tag => Self::$case,)*
+                    _ => Self::Unknown,
+                }
+            }
+
+            /// Members of the head that an event of this type must have.
+            pub const fn needs(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$case => &[$($need),*],)*
+                    Self::Unknown => &[],
+                }
+            }
+
+            pub(crate) fn members_schema(self, generator: &mut SchemaGenerator) -> Option<Schema> {
+                match self {
+                    $(Self::$case => Some(<$holder as schemars::JsonSchema>::json_schema(generator)),)*
+                    Self::Unknown => None,
+                }
+            }
+        }
+
+        impl Body {
+            /// The type, without the members.
+            pub fn kind(&self) -> Kind {
+                match self {
+                    $(Self::$case(_) => Kind::$case,)*
+                    Self::Unknown(_) => Kind::Unknown,
+                }
+            }
+
+            pub(crate) fn decode(kind: Kind, tag: &str, members: &mut Members<'_, '_>) -> Result<Self, crate::Error> {
+                match kind {
+                    $(Kind::$case => members.read().map(Self::$case),)*
+                    Kind::Unknown => Ok(Self::Unknown(tag.into())),
+                }
+            }
+        }
+
+        /// Writes the members without the tag.
+        impl Serialize for Body {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$case(members) => members.serialize(serializer),)*
+                    Self::Unknown(_) => serializer.collect_map::<&str, &str, _>([]),
+                }
+            }
+        }
+    };
+}
+
+impl Body {
+    /// The tag on the wire.
+    pub fn tag(&self) -> &str {
+        match self {
+            Self::Unknown(tag) => tag,
+            known => known.kind().tag(),
+        }
+    }
+}
+
+vocabulary! {
+    "session_created" SessionCreated(session::SessionCreated) [],
+    "branch_created" BranchCreated(session::BranchCreated) [],
+    "summary" Summary(session::Summary) [],
+    "active_changed" ActiveChanged(session::ActiveChanged) [],
+    "history_compacted" HistoryCompacted(session::HistoryCompacted) [],
+    "connected" Connected(session::Connected) [],
+
+    "user" User(content::User) ["runId"],
+    "text" Text(content::Text) ["runId"],
+    "reasoning" Reasoning(content::Reasoning) ["runId"],
+
+    "tool_call" ToolCall(tool::ToolCall) ["runId"],
+    "tool_progress" ToolProgress(tool::ToolProgress) ["runId"],
+    "tool_result" ToolResult(tool::ToolResult) ["runId"],
+
+    "harness_start" HarnessStart(lifecycle::HarnessStart) ["runId"],
+    "harness_end" HarnessEnd(lifecycle::HarnessEnd) ["runId"],
+    "cancel_requested" CancelRequested(lifecycle::CancelRequested) [],
+
+    "usage" Usage(Box<system::Usage>) ["runId"],
+    "error" Error(system::Error) [],
+    "model_retry" ModelRetry(system::ModelRetry) ["runId"],
+    "budget_reserved" BudgetReserved(Box<system::BudgetReserved>) [],
+    "budget_settled" BudgetSettled(Box<system::BudgetSettled>) [],
+
+    "relay" Relay(Box<request::Relay>) ["runId"],
+    "relay_resolved" RelayResolved(Box<request::RelayResolved>) [],
+    "grant_added" GrantAdded(request::GrantAdded) [],
+
+    "repl_input" ReplInput(rlm::ReplInput) ["runId"],
+    "repl_progress" ReplProgress(rlm::ReplProgress) ["runId"],
+    "repl_output" ReplOutput(Box<rlm::ReplOutput>) ["runId"],
+
+    "run_start" RunStart(flow::RunStart) ["runId"],
+    "node_start" NodeStart(flow::NodeStart) ["runId" "nodeId"],
+    "node_end" NodeEnd(Box<flow::NodeEnd>) ["runId" "nodeId"],
+    "node_skipped" NodeSkipped(flow::NodeSkipped) ["runId" "nodeId"],
+    "node_retry" NodeRetry(Box<flow::NodeRetry>) ["runId" "nodeId"],
+    "node_timeout" NodeTimeout(flow::NodeTimeout) ["runId" "nodeId"],
+    "edge_transition" EdgeTransition(Box<flow::EdgeTransition>) ["runId"],
+    "layer_start" LayerStart(flow::LayerStart) ["runId"],
+    "layer_end" LayerEnd(flow::LayerEnd) ["runId"],
+    "handoff" Handoff(flow::Handoff) ["runId"],
+    "interrupt" Interrupt(flow::Interrupt) ["runId" "nodeId"],
+    "resumed" Resumed(flow::Resumed) ["runId"],
+    "state_patched" StatePatched(flow::StatePatched) [],
+    "checkpoint_saved" CheckpointSaved(flow::CheckpointSaved) [],
+    "guardrail_result" GuardrailResult(flow::GuardrailResult) ["nodeId"],
+    "guardrail:hitl-override" GuardrailOverride(flow::GuardrailOverride) ["nodeId"],
+    "memory_read" MemoryRead(flow::MemoryRead) ["nodeId"],
+    "memory_write" MemoryWrite(flow::MemoryWrite) ["nodeId"],
+    "discovery_result" DiscoveryResult(flow::DiscoveryResult) ["nodeId"],
+    "diagnostic" Diagnostic(flow::Diagnostic) [],
+    "run_end" RunEnd(Box<flow::RunEnd>) ["runId"],
+
+    "voice_session" VoiceSession(voice::VoiceSession) ["nodeId"],
+    "voice_transcript" VoiceTranscript(voice::VoiceTranscript) ["nodeId"],
+    "voice_audio" VoiceAudio(voice::VoiceAudio) ["nodeId"],
+    "voice_barge_in" VoiceBargeIn(voice::VoiceBargeIn) ["nodeId"],
+    "voice_turn_complete" VoiceTurnComplete(voice::VoiceTurnComplete) ["nodeId"],
+
+    "mission:planning_start" MissionPlanningStart(mission::PlanningStart) [],
+    "mission:branch_generated" MissionBranchGenerated(mission::BranchGenerated) [],
+    "mission:branch_selected" MissionBranchSelected(mission::BranchSelected) [],
+    "mission:refinement_applied" MissionRefinementApplied(mission::RefinementApplied) [],
+    "mission:graph_compiled" MissionGraphCompiled(mission::GraphCompiled) [],
+    "mission:expansion_proposed" MissionExpansionProposed(mission::ExpansionProposed) [],
+    "mission:expansion_approved" MissionExpansionApproved(mission::ExpansionApproved) [],
+    "mission:expansion_rejected" MissionExpansionRejected(mission::ExpansionRejected) [],
+    "mission:expansion_applied" MissionExpansionApplied(mission::ExpansionApplied) [],
+    "mission:checkpoint_saved" MissionCheckpointSaved(mission::MissionCheckpointSaved) ["nodeId"],
+    "mission:threshold_reached" MissionThresholdReached(mission::ThresholdReached) [],
+    "mission:cost_update" MissionCostUpdate(mission::CostUpdate) [],
+    "mission:complete" MissionComplete(mission::Complete) [],
+    "mission:agent_spawned" MissionAgentSpawned(Box<mission::AgentSpawned>) [],
+    "mission:tool_forged" MissionToolForged(mission::ToolForged) [],
+    "mission:approval_required" MissionApprovalRequired(mission::ApprovalRequired) [],
+}

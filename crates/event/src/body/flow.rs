@@ -1,0 +1,341 @@
+//! Flows: runs of orchestration graphs, their nodes and edges.
+//!
+//! The node an event is about is `nodeId` of the head, not a member here.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{FlowNodeId, Json, NodeStatus, StopReason};
+
+/// A flow began to run.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunStart {
+    /// The flow.
+    pub graph_id: String,
+}
+
+/// A node began an execution, or one more attempt at it.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeStart {
+    /// What kind of node.
+    pub node_type: Option<String>,
+    /// Which attempt at this execution, from 1.
+    #[serde(default = "one")]
+    pub attempt: u32,
+    /// Which execution of the node in this run, from 1.
+    #[serde(default = "one")]
+    pub execution: u32,
+    /// Its input, if a hook or an expression changed it.
+    #[serde(default, deserialize_with = "crate::json::given")]
+    pub input: Option<Json>,
+}
+
+/// An execution of a node came to its end.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeEnd {
+    /// How it ended.
+    pub status: NodeStatus,
+    /// Which execution, from 1.
+    #[serde(default = "one")]
+    pub execution: u32,
+    /// Which attempt at it, from 1.
+    #[serde(default = "one")]
+    pub attempt: u32,
+    /// What it gave.
+    pub output: Json,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// What went wrong.
+    pub error: Option<NodeError>,
+    /// What it counted.
+    pub telemetry: Option<Telemetry>,
+    /// What it contributes to the state, by key.
+    pub writes: Option<BTreeMap<String, Json>>,
+    /// What was decided about each edge that leaves it.
+    #[serde(default)]
+    pub edges: Vec<EdgeDecision>,
+}
+
+/// What was decided about one edge.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EdgeDecision {
+    /// Where it leads.
+    pub to: FlowNodeId,
+    /// Whether it is taken.
+    pub live: bool,
+    /// Members of a later version.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// What went wrong in a node.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeError {
+    /// For a program: `failed`, `timeout`, `cancelled`, `schema`, `expression`, `guardrail`, `in_doubt` …
+    pub code: Option<String>,
+    /// For a person.
+    pub message: String,
+    /// Members of a later version.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// What the work inside a node counted.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Telemetry {
+    /// Model calls.
+    pub iterations: Option<u64>,
+    /// Tool calls.
+    pub tool_calls: Option<u64>,
+    /// Tool calls that failed.
+    pub tool_errors: Option<u64>,
+    /// Whether it stopped at its iteration limit.
+    pub iterations_exhausted: Option<bool>,
+    /// Tokens read.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens written.
+    pub completion_tokens: Option<u64>,
+    /// Both.
+    pub total_tokens: Option<u64>,
+    /// The price, in US dollars.
+    pub cost_usd: Option<f64>,
+    /// Members of a later version.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// A node will not run in this pass.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeSkipped {
+    /// Which execution it would have been, from 1.
+    #[serde(default = "one")]
+    pub execution: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// An attempt failed; another follows.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeRetry {
+    /// Which execution, from 1.
+    #[serde(default = "one")]
+    pub execution: u32,
+    /// Which attempt failed, from 1.
+    #[serde(default = "one")]
+    pub attempt: u32,
+    /// How long until the next.
+    pub delay_ms: u64,
+    /// What went wrong.
+    pub error: NodeError,
+}
+
+/// A node took too long and was cut off.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeTimeout {
+    /// How long it was allowed to take.
+    pub timeout_ms: u64,
+}
+
+/// An edge was taken.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EdgeTransition {
+    /// From here.
+    pub source_id: FlowNodeId,
+    /// To there.
+    pub target_id: FlowNodeId,
+    /// `static`, `conditional`, `default`, `router`, `back` …
+    pub edge_type: String,
+    /// The condition that held.
+    pub condition: Option<String>,
+}
+
+/// The first node of a layer started in this pass.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LayerStart {
+    /// The layer: the longest forward path from an entry.
+    pub layer: u32,
+}
+
+/// All nodes of a layer have settled.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LayerEnd {
+    /// The layer.
+    pub layer: u32,
+}
+
+/// One agent of a swarm handed over to another.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Handoff {
+    /// From this node.
+    pub from_node_id: FlowNodeId,
+    /// To that one.
+    pub to_node_id: FlowNodeId,
+    /// What was said.
+    pub message: Option<String>,
+}
+
+/// A node waits for a person.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Interrupt {
+    /// Why: `human_approval`, `error`, `guardrail_violation` …
+    pub reason: String,
+}
+
+/// A run that had ended or was cut off goes on.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Resumed {}
+
+/// Somebody changed the state from outside.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatePatched {
+    /// The new contributions, by key.
+    pub writes: BTreeMap<String, Json>,
+    /// Who.
+    pub by: String,
+}
+
+/// A position was saved.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckpointSaved {
+    /// The checkpoint.
+    pub checkpoint_id: String,
+}
+
+/// A guardrail looked at something.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GuardrailResult {
+    /// Which one.
+    pub guardrail_id: String,
+    /// Whether it was content.
+    pub passed: bool,
+    /// What is done about it: `block`, `warn`, `sanitize`, `reroute` …
+    pub action: String,
+}
+
+/// A guardrail overruled an automated approval.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GuardrailOverride {
+    /// Which one.
+    pub guardrail_id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Memories were read.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryRead {
+    /// How many.
+    pub trace_count: u64,
+}
+
+/// A memory was written.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryWrite {
+    /// What kind.
+    pub trace_type: String,
+    /// The memory.
+    #[serde(default, deserialize_with = "crate::json::given")]
+    pub value: Option<Json>,
+}
+
+/// Tools were looked for.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DiscoveryResult {
+    /// The ones found.
+    pub tools_found: Vec<String>,
+}
+
+/// Something worth knowing that is no error.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Diagnostic {
+    /// `debug`, `info`, `warn` or `error`.
+    pub level: String,
+    /// Which part says so.
+    pub source: String,
+    /// What, for a person.
+    pub message: String,
+}
+
+/// A flow came to its end.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunEnd {
+    /// How it ended. A line of another system may lack it.
+    pub status: Option<NodeStatus>,
+    /// What it gave.
+    pub final_output: Json,
+    /// How long it ran, without the time it waited for people.
+    pub total_duration_ms: u64,
+    /// Why it ended before its last node.
+    pub reason: Option<StopReason>,
+    /// What stayed undone.
+    pub pending: Option<Vec<Pending>>,
+}
+
+/// A node that stayed undone.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Pending {
+    /// The node.
+    pub node_id: FlowNodeId,
+    /// Why.
+    pub why: String,
+    /// Members of a later version.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+fn one() -> u32 {
+    1
+}

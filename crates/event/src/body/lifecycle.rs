@@ -1,0 +1,58 @@
+//! The life of a harness run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{AgentId, EndReason, Mode};
+
+/// A harness began to run.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HarnessStart {
+    /// The agent that runs.
+    pub agent_id: Option<AgentId>,
+    /// How deep it is nested; 0 for the outermost.
+    pub depth: Option<u32>,
+    /// After how many model calls it must stop.
+    pub max_iterations: Option<u32>,
+}
+
+/// A harness came to its end, good or bad; exactly one per run.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HarnessEnd {
+    /// Why. A line of an older version may lack it.
+    pub reason: Option<EndReason>,
+    /// Model calls made.
+    pub iterations: Option<u32>,
+    /// What all of them used.
+    pub total_usage: Option<TotalUsage>,
+}
+
+/// Tokens used by a whole run.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TotalUsage {
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Members of a later version.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// Somebody asked for a run to stop.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelRequested {
+    /// Who.
+    pub by: String,
+    /// At the next good moment, or at once.
+    pub mode: Mode,
+}

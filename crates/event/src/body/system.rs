@@ -1,0 +1,93 @@
+//! What model calls cost, what went wrong, what was set aside.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What one model call used.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Of the tokens read, those that came from the vendor's cache.
+    pub cache_read_tokens: Option<u64>,
+    /// Of the tokens read, those that were put into the vendor's cache.
+    pub cache_creation_tokens: Option<u64>,
+    /// The model.
+    pub model: Option<String>,
+    /// The price, in US dollars.
+    pub cost_usd: Option<f64>,
+}
+
+/// Something went wrong.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Error {
+    /// What, for a person.
+    pub message: String,
+    /// What, for a program.
+    pub code: Option<String>,
+    /// Whether trying again may help.
+    pub retryable: Option<bool>,
+}
+
+/// A model call is made again; what it had said so far does not count.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelRetry {
+    /// Which attempt follows: 2 for the first retry.
+    pub attempt: u32,
+    /// The content that does not count.
+    #[serde(default)]
+    pub discards: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// An amount was set aside before an effect.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetReserved {
+    /// The reservation.
+    pub id: String,
+    /// How much.
+    pub amounts: Amounts,
+}
+
+/// A reservation was settled with what was really used.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetSettled {
+    /// The reservation.
+    pub id: String,
+    /// How much.
+    pub amounts: Amounts,
+}
+
+/// What a budget counts.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Amounts {
+    /// Tokens, read and written.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Milliseconds.
+    pub time_ms: Option<u64>,
+    /// Model calls and node executions.
+    pub steps: Option<u64>,
+    /// Agents started.
+    pub agents: Option<u64>,
+    /// Members of a later version.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}

@@ -1,0 +1,55 @@
+//! Tools: what a model asked to have done, how it went, what came back.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, CallType, Json, Provenance, StreamId};
+
+/// A tool call: as proposed by the model, and again, with the same id, when it is about to run.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    /// The call.
+    pub id: CallId,
+    /// The tool.
+    pub name: String,
+    /// Its arguments; `{__toolParseError, parseError, rawArguments}` if the model wrote something else.
+    pub input: Json,
+    /// What kind of thing is called; a function if absent.
+    pub call_type: Option<CallType>,
+    /// The harness that offers the tool.
+    pub harness: Option<String>,
+}
+
+/// Something a running tool had to say; the same id again replaces it.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolProgress {
+    /// This piece of progress.
+    pub id: StreamId,
+    /// The call it belongs to.
+    pub tool_call_id: CallId,
+    /// The tool.
+    pub name: String,
+    /// Whatever it says.
+    pub content: Json,
+}
+
+/// What a tool call came to.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// The call.
+    pub id: CallId,
+    /// The tool.
+    pub name: String,
+    /// What it gave back.
+    pub output: Json,
+    /// Whether it failed, was denied or is unknown.
+    pub is_error: Option<bool>,
+    /// Where the output came from, if not from the tool itself.
+    pub provenance: Option<Provenance>,
+}

@@ -1,0 +1,42 @@
+//! [`Error`]: why a line is not an event, and where in it.
+
+use std::fmt;
+
+/// A place in the input, both counted from 1; columns count characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: u64,
+    /// The character in the line.
+    pub column: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// A line that is not an event: where it goes wrong and what was expected there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {message}")]
+pub struct Error {
+    /// Where.
+    pub place: Place,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl Error {
+    /// An error at a byte of a line.
+    pub(crate) fn at(line: &str, byte: usize, message: String) -> Self {
+        let upto = line.char_indices().take_while(|(start, _)| *start < byte).count();
+        Self { place: Place { line: 1, column: upto as u64 + 1 }, message }
+    }
+
+    /// The same error in another line of the input.
+    pub(crate) fn on_line(mut self, line: u64) -> Self {
+        self.place.line = line;
+        self
+    }
+}

@@ -1,0 +1,205 @@
+//! [`Json`]: a JSON value kept as the text it came in.
+//!
+//! Payloads (tool inputs, outputs, members nobody knows) are carried far more often than looked into, and
+//! must come out as they went in: `1.0` stays `1.0`, and a number of forty digits keeps all of them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+/// How deep a payload may be nested.
+pub(crate) const DEPTH_MAX: usize = 128;
+
+/// A JSON value as its text: cheap to clone, parsed only when somebody looks inside.
+///
+/// Two values are equal if their texts are; the text is on one line.
+#[derive(Clone)]
+pub struct Json(Arc<RawValue>);
+
+impl Json {
+    /// The value as JSON text, on one line.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The value, parsed. A number that no `f64` can hold comes back as its text.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(self.as_str()).unwrap_or_else(|_| Value::from(self.as_str()))
+    }
+
+    /// The text of a JSON string, or the JSON itself for anything else: what a person would read.
+    pub fn to_text(&self) -> Cow<'_, str> {
+        let raw = self.as_str();
+        if !raw.starts_with('"') {
+            return Cow::Borrowed(raw);
+        }
+        serde_json::from_str(raw).map_or(Cow::Borrowed(raw), Cow::Owned)
+    }
+
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        self.as_str() == "null"
+    }
+
+    /// Takes a raw value over: checks its depth and puts it on one line.
+    pub(crate) fn from_raw(raw: &RawValue) -> Result<Self, TooDeep> {
+        let text = raw.get();
+        let container = text.starts_with(['{', '[']);
+        if container && depth(text) > DEPTH_MAX {
+            return Err(TooDeep);
+        }
+        if container && text.contains(['\n', '\r']) {
+            let flat =
+                RawValue::from_string(one_line(text)).expect("white space between tokens means nothing");
+            return Ok(Self(flat.into()));
+        }
+        Ok(Self(raw.to_owned().into()))
+    }
+}
+
+/// A value nested deeper than [`DEPTH_MAX`].
+#[derive(Debug, thiserror::Error)]
+#[error("nested deeper than {DEPTH_MAX} levels")]
+pub(crate) struct TooDeep;
+
+/// Whether each byte of `raw` stands outside of strings, in order.
+fn outside_strings(raw: &str) -> impl Iterator<Item = (u8, bool)> + '_ {
+    let mut inside = false;
+    let mut escaped = false;
+    raw.bytes().map(move |byte| {
+        let was_inside = inside;
+        if inside {
+            inside = escaped || byte != b'"';
+            escaped = byte == b'\\' && !escaped;
+        } else {
+            inside = byte == b'"';
+        }
+        (byte, !was_inside && !inside)
+    })
+}
+
+fn depth(raw: &str) -> usize {
+    let mut open = 0_usize;
+    let mut deepest = 0;
+    for (byte, outside) in outside_strings(raw) {
+        match byte {
+            b'{' | b'[' if outside => {
+                open += 1;
+                deepest = deepest.max(open);
+            }
+            b'}' | b']' if outside => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn one_line(raw: &str) -> String {
+    let kept = outside_strings(raw).filter(|(byte, outside)| !(*outside && matches!(byte, b'\n' | b'\r')));
+    let bytes = kept.map(|(byte, _)| byte).collect();
+    String::from_utf8(bytes).expect("only whole ASCII characters were left out")
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Self(to_raw_value(&value).expect("a value is JSON").into())
+    }
+}
+
+impl From<&str> for Json {
+    /// A JSON string.
+    fn from(text: &str) -> Self {
+        Self::from(Value::from(text))
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::from_raw(&raw).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Json {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Value::json_schema(generator)
+    }
+}
+
+/// Reads an optional payload so that `null` is a value that was given, not a member that is absent.
+pub(crate) fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_kept_to_the_letter() {
+        for raw in ["1.0", "123456789012345678901234567890", r#"{"a":[1,2],"b":"x\ny"}"#, r#""\u00e9""#] {
+            let json: Json = serde_json::from_str(raw).expect("valid");
+            assert_eq!(json.as_str(), raw);
+            assert_eq!(serde_json::to_string(&json).expect("serialises"), raw);
+        }
+    }
+
+    #[test]
+    fn a_number_nobody_can_hold_is_shown_as_its_text() {
+        let json: Json = serde_json::from_str("1e999").expect("valid JSON");
+        assert_eq!(json.value(), Value::from("1e999"));
+    }
+
+    #[test]
+    fn line_breaks_go_but_not_those_in_strings() {
+        let json: Json = serde_json::from_str("{\n \"a\\\"\":\r\n \"b\\n\"}").expect("valid");
+        assert_eq!(json.as_str(), r#"{ "a\"": "b\n"}"#);
+    }
+
+    #[test]
+    fn depth_is_bounded_and_brackets_in_strings_do_not_count() {
+        let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
+        assert!(serde_json::from_str::<Json>(&nested(DEPTH_MAX)).is_ok());
+        let error = serde_json::from_str::<Json>(&nested(DEPTH_MAX + 1)).expect_err("too deep");
+        assert!(error.to_string().contains("128"), "{error}");
+        assert!(serde_json::from_str::<Json>(&format!("[\"{}\"]", "[".repeat(1000))).is_ok());
+    }
+}

@@ -1,0 +1,10 @@
+//! Views: what a person looks at, folded from events one at a time.
+//!
+//! In: events. Out: a snapshot to begin with and [`Change`]s to keep it up to date. No clock, no I/O.
+//! Start reading at [`View`]; each view has a file of its own, and [`catalogue`] lists them all.
+
+mod change;
+mod fold;
+
+pub use change::{Change, Changes, Op, Step};
+pub use fold::{Fold, View};
