@@ -20,6 +20,7 @@ use std::sync::Arc;
 use schemars::{Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
+use crate::Extra;
 use crate::decode::Members;
 
 macro_rules! vocabulary {
@@ -106,6 +107,17 @@ macro_rules! vocabulary {
 }
 
 impl Body {
+    /// The members, in order, without the tag; payloads as they came.
+    pub fn members(&self) -> Extra {
+        let json = serde_json::to_string(self).expect("writing our own types to memory cannot fail");
+        crate::decode::members(&json)
+    }
+
+    /// The body with this tag and these members, as [`Serialize`] writes them.
+    pub fn from_json(tag: &str, members: &str) -> Result<Self, crate::Error> {
+        crate::decode::body(tag, members)
+    }
+
     /// The tag on the wire.
     pub fn tag(&self) -> &str {
         match self {

@@ -420,6 +420,27 @@ impl<'de, I: Iterator<Item = Member<'de>>> MapAccess<'de> for Known<'de, I> {
     }
 }
 
+/// Reads the members of a body whose tag is known.
+pub(crate) fn body(tag: &str, json: &str) -> Result<Body, Error> {
+    let members = object(&mut Decoder::default(), json)?;
+    Body::decode(Kind::of(tag), tag, &mut Members { line: json, tag, members })
+}
+
+/// Takes an object of our own making apart.
+pub(crate) fn members(json: &str) -> Extra {
+    let members = object(&mut Decoder::default(), json).expect("our own JSON is valid");
+    let members = Members { line: json, tag: "", members };
+    members.extra().expect("payloads were checked when they came in")
+}
+
+/// The members of an object that has none of the head's.
+fn object<'de>(decoder: &mut Decoder, json: &'de str) -> Result<Vec<Member<'de>>, Error> {
+    let mut scan = Scan { decoder, head: Head::default(), tag: None, members: Vec::new(), reading: "" };
+    let scanned = serde_json::Deserializer::from_str(json).deserialize_map(&mut scan);
+    scanned.map_err(|error| syntax(json, scan.reading, &error))?;
+    Ok(scan.members)
+}
+
 /// What a body has to say against its members, before it is put in its place.
 #[derive(Debug)]
 pub(crate) struct Problem {

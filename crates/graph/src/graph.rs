@@ -1,0 +1,64 @@
+//! [`Graph`]: the conversation as it was at one moment.
+
+use std::sync::Arc;
+
+use antiphon_event::{NodeId, RunId};
+use imbl::{OrdMap, Vector};
+
+use crate::index::{Index, hash};
+use crate::node::{Children, NOWHERE, Node};
+
+/// The conversation graph at one moment. Cloning it is cheap, and a clone never changes.
+///
+/// Nodes stand in the order they came. Every node has at most one parent, so the graph is a forest; children
+/// stand in the order their edges came.
+#[derive(Debug, Clone, Default)]
+pub struct Graph {
+    pub(crate) nodes: Vector<Arc<Node>>,
+    pub(crate) ids: Index,
+    pub(crate) runs: Vector<Arc<Run>>,
+    pub(crate) run_ids: Index,
+    /// Children of parents that have not come: under the literal id they gave.
+    pub(crate) awaited: OrdMap<NodeId, Children>,
+}
+
+/// One run: its nodes are a chain from the last back to the first.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Run {
+    pub(crate) id: RunId,
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    /// How many nodes of each type that are numbered.
+    pub(crate) counts: Vec<(antiphon_event::Kind, u32)>,
+}
+
+impl Graph {
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing has happened.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub(crate) fn at(&self, place: u32) -> Option<&Node> {
+        if place == NOWHERE {
+            return None;
+        }
+        self.nodes.get(place as usize).map(|node| &**node)
+    }
+
+    pub(crate) fn place(&self, id: &str) -> Option<u32> {
+        self.ids.find(hash(id), |place| self.at(place).is_some_and(|node| node.id == *id))
+    }
+
+    pub(crate) fn run_place(&self, id: &str) -> Option<u32> {
+        self.run_ids.find(hash(id), |place| self.run(place).is_some_and(|run| run.id == *id))
+    }
+
+    pub(crate) fn run(&self, place: u32) -> Option<&Run> {
+        self.runs.get(place as usize).map(|run| &**run)
+    }
+}

@@ -1,0 +1,442 @@
+//! [`Conversation`]: takes events in, one at a time, and grows the hypergraph.
+//!
+//! The flat graph says which node an event is part of; here the node gets its place in a block and a message.
+//! Start reading at [`Conversation::apply`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use antiphon_event::body::session;
+use antiphon_event::{Body, Event, Kind, MessageId};
+use foldhash::fast::FixedState;
+
+use super::step::Step;
+use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
+use crate::forest::Forest;
+use crate::index::hash;
+use crate::node::NOWHERE;
+use crate::{Change, Place, Reduced, Reducer};
+
+/// The hypergraph under construction. Readers get a [`Hypergraph`] from [`Conversation::snapshot`].
+#[derive(Debug, Default)]
+pub struct Conversation {
+    pub(super) reducer: Reducer,
+    /// The tiers; its own flat graph is brought up to date only for a snapshot.
+    pub(super) hyper: Hypergraph,
+    /// Where each run stands, by the run's place in the flat graph.
+    pub(super) steps: Vec<Step>,
+    pub(super) forest: Forest,
+    /// The next number for a message id that several messages asked for.
+    pub(super) numbers: HashMap<Arc<str>, u32, FixedState>,
+}
+
+/// Where an event found its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// The node of the flat graph.
+    pub node: Place,
+    /// The chunk; for an event that came again, the chunk whose place it took.
+    pub chunk: Place,
+    /// The block.
+    pub block: Place,
+    /// The message.
+    pub message: Place,
+    /// How it became part of its node.
+    pub change: Change,
+    /// Whether the block is new.
+    pub new_block: bool,
+    /// Whether the message is new.
+    pub new_message: bool,
+}
+
+impl Conversation {
+    /// The conversation as it is now. Takes the same short time however long it is; what comes later does not
+    /// change it.
+    pub fn snapshot(&self) -> Hypergraph {
+        Hypergraph { graph: self.reducer.snapshot(), ..self.hyper.clone() }
+    }
+
+    /// The flat graph as it is now.
+    pub fn graph(&self) -> &crate::Graph {
+        self.reducer.graph()
+    }
+
+    /// The block at a place.
+    pub fn block(&self, place: Place) -> Option<&Block> {
+        self.hyper.block(place)
+    }
+
+    /// The message at a place.
+    pub fn message(&self, place: Place) -> Option<&Message> {
+        self.hyper.message(place)
+    }
+
+    /// How many messages there are.
+    pub fn message_count(&self) -> usize {
+        self.hyper.messages.len()
+    }
+
+    /// The place of a message, by its id with or without `msg:`.
+    pub fn message_place(&self, id: &str) -> Option<Place> {
+        self.hyper.message_place(id)
+    }
+
+    /// The latest block of a node.
+    pub fn block_of(&self, node: Place) -> Option<Place> {
+        self.hyper.block_of.get(node as usize).copied().filter(|block| *block != NOWHERE)
+    }
+
+    /// What of it is active.
+    pub fn active(&self) -> &super::Active {
+        &self.hyper.active
+    }
+
+    /// Whether a message is active: spoken, not switched off, and not stood for by a summary.
+    pub fn is_active(&self, message: Place) -> bool {
+        self.hyper.is_active(message)
+    }
+
+    /// The blocks of a message, in time order.
+    pub fn blocks_of(&self, message: Place) -> Vec<Place> {
+        self.hyper.blocks_of(message)
+    }
+
+    /// Takes in one event. `None` if it has no place in the tiers: a session-level one, unknown, or a repeat.
+    pub fn apply(&mut self, event: &Event) -> Option<Placed> {
+        if !self.reducer.admit(event) {
+            return None;
+        }
+        match &event.body {
+            Body::Summary(summary) => self.summarize(summary, event),
+            Body::HistoryCompacted(compacted) => self.compact(compacted),
+            Body::ActiveChanged(changed) => {
+                self.hyper.active = self.snapshot().active_after(&changed.op, &changed.ids);
+            }
+            _ => {}
+        }
+        let reduced = self.reducer.reduce(event)?;
+        let placed = match reduced.change {
+            Change::Updated => self.replace(&reduced),
+            Change::Added | Change::Appended { .. } => self.place(&reduced, event),
+        };
+        if reduced.change == Change::Added {
+            self.link_adopted(reduced.place);
+        }
+        Some(placed)
+    }
+
+    /// An event that came again takes the place of its chunk.
+    fn replace(&mut self, reduced: &Reduced) -> Placed {
+        let block = self.hyper.block_of[reduced.place as usize];
+        let Block { message, last_chunk, .. } = self.hyper.blocks[block as usize];
+        let (node, chunk, change) = (reduced.place, last_chunk, reduced.change);
+        Placed { node, chunk, block, message, change, new_block: false, new_message: false }
+    }
+
+    fn place(&mut self, reduced: &Reduced, event: &Event) -> Placed {
+        let kind = event.kind();
+        let node = reduced.place;
+        let run = self.enter_run(node);
+        let piece = self.piece(reduced);
+        let (message, new_message) = self.message_for(run, node, event);
+        let step = &self.steps[run as usize];
+        let known = self.block_of(node);
+        let goes_on =
+            known.filter(|block| *block == step.block && reduced.change != Change::Added && !new_message);
+        let (block, new_block) = match goes_on {
+            Some(block) => (block, false),
+            None => (self.open_block(run, node, message, piece.0), true),
+        };
+        let chunk = self.add_chunk(block, piece);
+        let step = &mut self.steps[run as usize];
+        if is_content(kind) {
+            step.block = block;
+        }
+        step.note(kind, message);
+        Placed { node, chunk, block, message, change: reduced.change, new_block, new_message }
+    }
+
+    /// Which bytes of its node's text an event brought.
+    fn piece(&self, reduced: &Reduced) -> (u32, u32) {
+        let text = self.reducer.graph().at(reduced.place).and_then(|node| node.text());
+        let to = text.map_or(0, |text| text.len() as u32);
+        match reduced.change {
+            Change::Appended { from } => (from as u32, to),
+            Change::Added | Change::Updated => (0, to),
+        }
+    }
+
+    fn enter_run(&mut self, node: Place) -> u32 {
+        let run = self.reducer.graph().at(node).map_or(0, |node| node.run_place);
+        if self.steps.len() <= run as usize {
+            self.steps.resize(run as usize + 1, Step::default());
+        }
+        run
+    }
+
+    /// The message an event belongs to, opened if need be.
+    fn message_for(&mut self, run: u32, node: Place, event: &Event) -> (Place, bool) {
+        let kind = event.kind();
+        if let Some(message) = self.message_of_call(event) {
+            return (message, false);
+        }
+        let step = self.steps[run as usize];
+        if !is_content(kind) {
+            return match (step.message, step.structural) {
+                (NOWHERE, NOWHERE) => (self.open_message(run, node, Speaker::Structural, None), true),
+                (NOWHERE, structural) => (structural, false),
+                (open, _) => (open, false),
+            };
+        }
+        let speaker = if kind == Kind::User { Speaker::User } else { Speaker::Assistant };
+        match &event.head.message_id {
+            None if step.begins(kind) => (self.open_message(run, node, speaker, None), true),
+            None => (step.message, false),
+            Some(id) => match self.own_message(run, node, speaker, id) {
+                Some(message) => (message, false),
+                None => (self.open_message(run, node, speaker, Some(id)), true),
+            },
+        }
+    }
+
+    /// Results, progress, requests and output go to the message of what they are about.
+    fn message_of_call(&self, event: &Event) -> Option<Place> {
+        let (id, kind) = match &event.body {
+            Body::ToolResult(result) => (result.id.as_str(), Kind::ToolCall),
+            Body::ToolProgress(progress) => (progress.tool_call_id.as_str(), Kind::ToolCall),
+            Body::Relay(relay) => (relay.tool_call_id.as_ref()?.as_str(), Kind::ToolCall),
+            Body::ReplProgress(progress) => (progress.id.as_str(), Kind::ReplInput),
+            Body::ReplOutput(output) => (output.id.as_str(), Kind::ReplInput),
+            _ => return None,
+        };
+        let run = event.head.run_id.as_ref()?;
+        let call = self.reducer.resolve(run, id, kind)?;
+        self.block_of(call).map(|block| self.hyper.blocks[block as usize].message)
+    }
+
+    /// The message of this run that an event names, whoever opened it.
+    fn own_message(&mut self, run: u32, node: Place, speaker: Speaker, id: &MessageId) -> Option<Place> {
+        let open = self.steps[run as usize].message;
+        let wanted = format!("msg:{id}");
+        let own = |message: &Message| {
+            let of_run = self.reducer.graph().at(node).map(|node| &node.run);
+            message.speaker == speaker && message.run.as_ref() == of_run
+        };
+        // A step whose id was taken has another name, and is still the one that is meant while it is open.
+        let is_open = |message: &Message| {
+            message.id == *wanted
+                || message.id.as_str().strip_prefix(&*wanted).is_some_and(|rest| rest.starts_with('~'))
+        };
+        if self.hyper.message(open).is_some_and(|message| is_open(message) && own(message)) {
+            return Some(open);
+        }
+        let place = self.hyper.message_place(&wanted)?;
+        if !self.hyper.message(place).is_some_and(own) {
+            return None;
+        }
+        if speaker == Speaker::Assistant {
+            self.steps[run as usize].open(place);
+        }
+        Some(place)
+    }
+
+    fn open_message(&mut self, run: u32, node: Place, speaker: Speaker, id: Option<&MessageId>) -> Place {
+        let graph = self.reducer.graph();
+        let step = self.steps[run as usize];
+        let (node_id, run_id) = match graph.at(node) {
+            Some(node) => (node.id.clone(), Some(node.run.clone())),
+            None => unreachable!("the node was added a moment ago"),
+        };
+        let parent = match step.last {
+            NOWHERE => self.message_of_cause(run),
+            last if speaker != Speaker::Structural => last,
+            _ => self.message_of_cause(run),
+        };
+        let id = match (id, speaker) {
+            (Some(id), _) => format!("msg:{id}"),
+            (None, Speaker::Structural) => {
+                format!("msg:{}:structural", run_id.as_ref().map_or("", |run| run.as_str()))
+            }
+            (None, _) => format!("msg:{node_id}"),
+        };
+        let place = self.add_message(id, speaker, run_id, step.last);
+        self.answer(place, parent);
+        let step = &mut self.steps[run as usize];
+        match speaker {
+            Speaker::Structural => step.structural = place,
+            Speaker::User | Speaker::Assistant | Speaker::Summary => step.open(place),
+        }
+        place
+    }
+
+    fn add_message(
+        &mut self,
+        id: String,
+        speaker: Speaker,
+        run: Option<antiphon_event::RunId>,
+        before: Place,
+    ) -> Place {
+        let id = self.free_id(id);
+        let place = self.hyper.messages.len() as Place;
+        self.hyper.message_ids.insert(hash(&id), place);
+        self.forest.plant();
+        self.hyper.messages.push_back(Message {
+            id: id.into(),
+            speaker,
+            run,
+            parent: NOWHERE,
+            last_block: NOWHERE,
+            before,
+            replaced_by: NOWHERE,
+            summary: None,
+        });
+        place
+    }
+
+    /// The id, with `~2` and so on if it is taken.
+    fn free_id(&mut self, id: String) -> Arc<str> {
+        if self.hyper.message_exact(&id).is_none() {
+            return id.into();
+        }
+        let id: Arc<str> = id.into();
+        loop {
+            let number = self.numbers.entry(Arc::clone(&id)).or_insert(2);
+            let numbered = format!("{id}~{number}");
+            *number += 1;
+            if self.hyper.message_exact(&numbered).is_none() {
+                return numbered.into();
+            }
+        }
+    }
+
+    /// The message that holds what caused a run.
+    fn message_of_cause(&self, run: u32) -> Place {
+        let graph = self.reducer.graph();
+        let cause = graph.run(run).and_then(|run| graph.at(run.first)).map_or(NOWHERE, |first| first.parent);
+        self.block_of(cause).map_or(NOWHERE, |block| self.hyper.blocks[block as usize].message)
+    }
+
+    /// Makes a message the answer to another, unless that would close a cycle.
+    fn answer(&mut self, place: Place, parent: Place) {
+        if parent != NOWHERE && !self.forest.together(parent, place) {
+            self.forest.join(parent, place);
+            self.hyper.messages[place as usize].parent = parent;
+        }
+    }
+
+    /// A node that others waited for has come: their runs answer its message.
+    fn link_adopted(&mut self, node: Place) {
+        let graph = self.reducer.graph();
+        let children =
+            graph.at(node).map(|node| node.children.iter().collect::<Vec<_>>()).unwrap_or_default();
+        let parent = self.block_of(node).map_or(NOWHERE, |block| self.hyper.blocks[block as usize].message);
+        for child in children {
+            let run = self.reducer.graph().at(child).map_or(0, |child| child.run_place);
+            let Some(step) = self.steps.get(run as usize).copied() else {
+                continue;
+            };
+            for message in [step.structural, step.first] {
+                if self.hyper.message(message).is_some_and(|message| message.parent == NOWHERE) {
+                    self.answer(message, parent);
+                }
+            }
+        }
+    }
+
+    fn open_block(&mut self, run: u32, node: Place, message: Place, from: u32) -> Place {
+        let place = self.hyper.blocks.len() as Place;
+        let nth = self.block_of(node).map_or(1, |block| self.hyper.blocks[block as usize].nth + 1);
+        let before = std::mem::replace(&mut self.hyper.messages[message as usize].last_block, place);
+        let before_in_run = put(&mut self.hyper.last_block_of, run, place);
+        let before_of_node = put(&mut self.hyper.block_of, node, place);
+        self.hyper.blocks.push_back(Block {
+            node,
+            message,
+            nth,
+            from,
+            to: from,
+            last_chunk: NOWHERE,
+            before,
+            before_in_run,
+            before_of_node,
+        });
+        place
+    }
+
+    fn add_chunk(&mut self, block: Place, (from, to): (u32, u32)) -> Place {
+        let place = self.hyper.chunks.len() as Place;
+        let holder = &mut self.hyper.blocks[block as usize];
+        let before = std::mem::replace(&mut holder.last_chunk, place);
+        holder.to = to;
+        self.hyper.chunks.push_back(Chunk { block, before, from, to });
+        place
+    }
+
+    fn summarize(&mut self, summary: &session::Summary, event: &Event) {
+        let id = match summary.id.strip_prefix("msg:") {
+            Some(_) => summary.id.clone(),
+            None => format!("msg:{}", summary.id),
+        };
+        let sources = self.places(&summary.sources);
+        let place = self.add_message(id, Speaker::Summary, event.head.run_id.clone(), NOWHERE);
+        self.stand_for(place, &sources);
+        let text = summary.content.clone();
+        self.hyper.messages[place as usize].summary = Some(Arc::new(Summary { text, sources }));
+    }
+
+    /// A summary that is already there took the place of more messages.
+    fn compact(&mut self, compacted: &session::HistoryCompacted) {
+        let Some(place) = self.hyper.message_place(&compacted.summary_id) else {
+            return;
+        };
+        if self.hyper.messages[place as usize].summary.is_none() {
+            return;
+        }
+        let sources = self.places(&compacted.sources);
+        self.stand_for(place, &sources);
+        let message = &mut self.hyper.messages[place as usize];
+        if let Some(summary) = &mut message.summary {
+            let summary = Arc::make_mut(summary);
+            summary.sources.extend(sources);
+            summary.sources.sort_unstable();
+            summary.sources.dedup();
+        }
+    }
+
+    fn places(&self, ids: &[String]) -> Vec<Place> {
+        let mut places: Vec<_> = ids.iter().filter_map(|id| self.hyper.message_place(id)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Only what came before a summary can be stood for by it, so summaries of summaries never go in circles.
+    fn stand_for(&mut self, summary: Place, sources: &[Place]) {
+        for source in sources.iter().filter(|source| **source < summary) {
+            self.hyper.messages[*source as usize].replaced_by = summary;
+        }
+    }
+}
+
+/// Puts a place into a list that is as long as it need be; gives what was there.
+pub(super) fn put(list: &mut imbl::Vector<Place>, at: u32, place: Place) -> Place {
+    while list.len() <= at as usize {
+        list.push_back(NOWHERE);
+    }
+    std::mem::replace(&mut list[at as usize], place)
+}
+
+impl Clone for Conversation {
+    /// A conversation of its own: both may go on, each in its own way.
+    fn clone(&self) -> Self {
+        let mut hyper = self.hyper.clone();
+        hyper.message_ids = hyper.message_ids.detached(hyper.messages.len() as u32);
+        Self {
+            reducer: self.reducer.clone(),
+            hyper,
+            steps: self.steps.clone(),
+            forest: self.forest.clone(),
+            numbers: self.numbers.clone(),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A [`Conversation`] put away and taken up again.
+
+use std::sync::Arc;
+
+use antiphon_event::{MessageId, RunId};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::step::Step;
+use super::{Active, Block, Chunk, Conversation, Hypergraph, Message, Speaker, Summary};
+use crate::index::hash;
+use crate::node::NOWHERE;
+use crate::{Place, Reducer};
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    reducer: Reducer,
+    chunks: Vec<(Place, Place, u32, u32)>,
+    blocks: Vec<SavedBlock>,
+    messages: Vec<SavedMessage>,
+    steps: Vec<Step>,
+    active: Active,
+    numbers: Vec<(Arc<str>, u32)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedBlock {
+    node: Place,
+    message: Place,
+    nth: u32,
+    from: u32,
+    to: u32,
+    last_chunk: Place,
+    before: Place,
+    before_in_run: Place,
+    before_of_node: Place,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedMessage {
+    id: MessageId,
+    speaker: Speaker,
+    run: Option<RunId>,
+    parent: Place,
+    last_block: Place,
+    before: Place,
+    replaced_by: Place,
+    summary: Option<Arc<Summary>>,
+}
+
+impl Serialize for Conversation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let hyper = &self.hyper;
+        let mut numbers: Vec<_> = self.numbers.iter().map(|(id, n)| (Arc::clone(id), *n)).collect();
+        numbers.sort_unstable();
+        let saved = Saved {
+            reducer: self.reducer.clone(),
+            chunks: hyper
+                .chunks
+                .iter()
+                .map(|chunk| (chunk.block, chunk.before, chunk.from, chunk.to))
+                .collect(),
+            blocks: hyper.blocks.iter().map(save_block).collect(),
+            messages: hyper.messages.iter().map(save_message).collect(),
+            steps: self.steps.clone(),
+            active: hyper.active.clone(),
+            numbers,
+        };
+        saved.serialize(serializer)
+    }
+}
+
+fn save_block(block: &Block) -> SavedBlock {
+    let Block { node, message, nth, from, to, last_chunk, before, before_in_run, before_of_node } = *block;
+    SavedBlock { node, message, nth, from, to, last_chunk, before, before_in_run, before_of_node }
+}
+
+fn save_message(message: &Message) -> SavedMessage {
+    let Message { id, speaker, run, parent, last_block, before, replaced_by, summary } = message.clone();
+    SavedMessage { id, speaker, run, parent, last_block, before, replaced_by, summary }
+}
+
+impl<'de> Deserialize<'de> for Conversation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let saved = Saved::deserialize(deserializer)?;
+        saved.check().map_err(D::Error::custom)?;
+        let mut conversation = Self { reducer: saved.reducer, steps: saved.steps, ..Self::default() };
+        conversation.numbers = saved.numbers.into_iter().collect();
+        let hyper = &mut conversation.hyper;
+        hyper.active = saved.active;
+        hyper.chunks = saved.chunks.into_iter().map(load_chunk).collect();
+        for block in saved.blocks {
+            let run = conversation.reducer.graph().at(block.node).map_or(0, |node| node.run_place);
+            hyper.load_block(run, &block);
+        }
+        saved.messages.into_iter().for_each(|message| hyper.load_message(message));
+        hyper.messages.iter().for_each(|_| conversation.forest.plant());
+        for (place, message) in hyper.messages.iter().enumerate() {
+            if message.parent != NOWHERE {
+                conversation.forest.join(message.parent, place as Place);
+            }
+        }
+        Ok(conversation)
+    }
+}
+
+impl Saved {
+    /// Whether every place that is written down exists; what was saved by somebody else is not trusted.
+    fn check(&self) -> Result<(), &'static str> {
+        let within = |place: Place, count: usize| place == NOWHERE || (place as usize) < count;
+        let (chunks, blocks, messages) = (self.chunks.len(), self.blocks.len(), self.messages.len());
+        let nodes = self.reducer.graph().len();
+        let chunks_fit = self.chunks.iter().all(|(block, before, from, to)| {
+            (*block as usize) < blocks && within(*before, chunks) && from <= to
+        });
+        let blocks_fit = self.blocks.iter().enumerate().all(|(place, block)| {
+            let earlier = |other: Place| other == NOWHERE || (other as usize) < place;
+            (block.node as usize) < nodes
+                && (block.message as usize) < messages
+                && (block.last_chunk as usize) < chunks
+                && [block.before, block.before_in_run, block.before_of_node].into_iter().all(earlier)
+        });
+        let messages_fit = self.messages.iter().enumerate().all(|(place, message)| {
+            let later = message.replaced_by == NOWHERE || message.replaced_by as usize > place;
+            within(message.parent, messages)
+                && within(message.last_block, blocks)
+                && within(message.before, messages)
+                && within(message.replaced_by, messages)
+                && later
+        });
+        let steps_fit = self.steps.iter().all(|step| {
+            let known = [step.message, step.structural, step.first, step.last];
+            known.into_iter().all(|place| within(place, messages)) && within(step.block, blocks)
+        });
+        match (chunks_fit, blocks_fit, messages_fit, steps_fit) {
+            (true, true, true, true) => Ok(()),
+            _ => Err("the saved conversation points to places it does not have"),
+        }
+    }
+}
+
+fn load_chunk((block, before, from, to): (Place, Place, u32, u32)) -> Chunk {
+    Chunk { block, before, from, to }
+}
+
+impl Hypergraph {
+    fn load_block(&mut self, run: u32, saved: &SavedBlock) {
+        let SavedBlock { node, message, nth, from, to, last_chunk, before, before_in_run, before_of_node } =
+            *saved;
+        let place = self.blocks.len() as Place;
+        super::conversation::put(&mut self.last_block_of, run, place);
+        super::conversation::put(&mut self.block_of, node, place);
+        self.blocks.push_back(Block {
+            node,
+            message,
+            nth,
+            from,
+            to,
+            last_chunk,
+            before,
+            before_in_run,
+            before_of_node,
+        });
+    }
+
+    fn load_message(&mut self, saved: SavedMessage) {
+        let SavedMessage { id, speaker, run, parent, last_block, before, replaced_by, summary } = saved;
+        self.message_ids.insert(hash(id.as_str()), self.messages.len() as Place);
+        self.messages.push_back(Message {
+            id,
+            speaker,
+            run,
+            parent,
+            last_block,
+            before,
+            replaced_by,
+            summary,
+        });
+    }
+}

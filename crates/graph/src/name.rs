@@ -1,0 +1,57 @@
+//! What the node of an event is called.
+//!
+//! Names depend on the event and on what its run has done before, on nothing else, so they are the same on
+//! every replay.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use antiphon_event::{Body, Event, Kind};
+
+/// How the node of an event gets its name.
+pub(crate) enum Naming {
+    /// By the id the event carries: the same id is the same node.
+    Given(Arc<str>),
+    /// By the run and the type: one per run.
+    Once,
+    /// By the run and the type: the second is `:2`, and so on.
+    Repeated,
+    /// By the run, the type and a number from 1.
+    Counted,
+}
+
+pub(crate) fn naming(event: &Event) -> Naming {
+    match &event.body {
+        Body::Text(text) => Naming::Given(text.id.shared()),
+        Body::Reasoning(reasoning) => Naming::Given(reasoning.id.shared()),
+        Body::ToolCall(call) => Naming::Given(call.id.shared()),
+        Body::ToolProgress(progress) => Naming::Given(progress.id.shared()),
+        Body::ToolResult(result) => suffixed(result.id.as_str(), "result"),
+        Body::Relay(relay) => Naming::Given(relay.id.shared()),
+        Body::ReplInput(input) => Naming::Given(input.id.shared()),
+        Body::ReplProgress(progress) => suffixed(progress.id.as_str(), "progress"),
+        Body::ReplOutput(output) => suffixed(output.id.as_str(), "output"),
+        Body::NodeStart(start) => flow_node(event, start.execution, "start", start.attempt),
+        Body::NodeEnd(end) => flow_node(event, end.execution, "end", end.attempt),
+        Body::NodeSkipped(skipped) => flow_node(event, skipped.execution, "skipped", 1),
+        body => match body.kind() {
+            Kind::HarnessStart | Kind::RunStart => Naming::Once,
+            Kind::HarnessEnd | Kind::RunEnd | Kind::User | Kind::Error => Naming::Repeated,
+            _ => Naming::Counted,
+        },
+    }
+}
+
+fn suffixed(id: &str, suffix: &str) -> Naming {
+    Naming::Given(format!("{id}:{suffix}").into())
+}
+
+fn flow_node(event: &Event, execution: u32, what: &str, attempt: u32) -> Naming {
+    let run = event.head.run_id.as_ref().map_or("", |run| run.as_str());
+    let node = event.head.node_id.as_ref().map_or("", |node| node.as_str());
+    let mut name = format!("{run}:{node}:{execution}:{what}");
+    if attempt > 1 {
+        write!(name, ":{attempt}").expect("writing to a string cannot fail");
+    }
+    Naming::Given(name.into())
+}

@@ -1,0 +1,140 @@
+//! [`Node`]: one thing that happened.
+
+use antiphon_event::{Body, FlowNodeId, Kind, NodeId, ParentId, RunId};
+use imbl::Vector;
+
+use crate::Text;
+
+/// Stands for "no node" where a place is kept.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+/// One thing that happened, or one stream of text that grew piece by piece.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    pub(crate) id: NodeId,
+    pub(crate) run: RunId,
+    pub(crate) run_place: u32,
+    pub(crate) content: Content,
+    pub(crate) parent: u32,
+    pub(crate) children: Children,
+    /// The node before it in its run.
+    pub(crate) before: u32,
+    pub(crate) parent_id: Option<ParentId>,
+    pub(crate) flow_node: Option<FlowNodeId>,
+    pub(crate) discarded: bool,
+}
+
+/// What a node holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// A stream: all its pieces, with the members of the first (the last for those that come at the end).
+    Stream {
+        /// The type of its pieces.
+        kind: Kind,
+        /// The pieces put together.
+        text: Text,
+        /// The other members, of a piece without text.
+        members: Box<Body>,
+    },
+    /// A single event; its latest form where it came again.
+    Event(Box<Body>),
+}
+
+impl Node {
+    /// Its id, the same on every replay.
+    pub fn id(&self) -> &NodeId {
+        &self.id
+    }
+
+    /// The run it belongs to.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The type of event it came from.
+    pub fn kind(&self) -> Kind {
+        match &self.content {
+            Content::Stream { kind, .. } => *kind,
+            Content::Event(body) => body.kind(),
+        }
+    }
+
+    /// What it holds.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// The members of its event; for a stream, those of its pieces, without the text.
+    pub fn body(&self) -> &Body {
+        match &self.content {
+            Content::Stream { members, .. } => members,
+            Content::Event(body) => body,
+        }
+    }
+
+    /// The text of a stream.
+    pub fn text(&self) -> Option<&Text> {
+        match &self.content {
+            Content::Stream { text, .. } => Some(text),
+            Content::Event(_) => None,
+        }
+    }
+
+    /// What caused its run, as the run's first event said; also where that would have closed a cycle.
+    pub fn parent_id(&self) -> Option<&ParentId> {
+        self.parent_id.as_ref()
+    }
+
+    /// The flow node in whose scope it happened.
+    pub fn flow_node(&self) -> Option<&FlowNodeId> {
+        self.flow_node.as_ref()
+    }
+
+    /// Whether a repeated model call made it void.
+    pub fn is_discarded(&self) -> bool {
+        self.discarded
+    }
+}
+
+/// The children of a node, in order. Most nodes have one; a few have a great many.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum Children {
+    #[default]
+    None,
+    One(u32),
+    Many(Box<Vector<u32>>),
+}
+
+impl Children {
+    pub(crate) fn push(&mut self, child: u32) {
+        *self = match std::mem::take(self) {
+            Self::None => Self::One(child),
+            Self::One(first) => Self::Many(Box::new([first, child].into_iter().collect())),
+            Self::Many(mut children) => {
+                children.push_back(child);
+                Self::Many(children)
+            }
+        };
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        let (one, many) = match self {
+            Self::None => (None, None),
+            Self::One(child) => (Some(*child), None),
+            Self::Many(children) => (None, Some(children.iter().copied())),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+impl FromIterator<u32> for Children {
+    fn from_iter<I: IntoIterator<Item = u32>>(places: I) -> Self {
+        let mut children = Self::None;
+        places.into_iter().for_each(|place| children.push(place));
+        children
+    }
+}

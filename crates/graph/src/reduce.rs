@@ -1,0 +1,385 @@
+//! [`Reducer`]: takes events in, one at a time, and grows the graph.
+//!
+//! The graph only ever grows: an event adds a node, or adds to the text of one, or brings one up to date.
+//! Start reading at [`Reducer::apply`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use antiphon_event::{Body, Event, Kind, NodeId, RunId, Seen};
+use foldhash::fast::FixedState;
+
+use crate::forest::Forest;
+use crate::graph::Run;
+use crate::index::hash;
+use crate::name::{Naming, naming};
+use crate::node::{Children, NOWHERE};
+use crate::{Content, Graph, Node, Text};
+
+/// The place of a node in the order they came, from 0.
+pub type Place = u32;
+
+/// The graph under construction. Readers get a [`Graph`] from [`Reducer::snapshot`].
+#[derive(Debug, Default)]
+pub struct Reducer {
+    pub(crate) graph: Graph,
+    pub(crate) seen: Seen,
+    pub(crate) forest: Forest,
+    /// Nodes that could not have the id they were given, by what they asked for.
+    pub(crate) renamed: HashMap<(u32, Kind, Arc<str>), Place, FixedState>,
+    /// The run of the latest event: most events are of the same run as the one before.
+    pub(crate) latest_run: u32,
+}
+
+/// What an event did to the graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reduced {
+    /// The node it is now part of.
+    pub place: Place,
+    /// How.
+    pub change: Change,
+}
+
+/// How an event became part of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is a new node.
+    Added,
+    /// It was added to the end of a stream, whose length had been `from` bytes.
+    Appended {
+        /// Where its piece begins.
+        from: usize,
+    },
+    /// It took the place of an earlier form of itself.
+    Updated,
+}
+
+impl Reducer {
+    /// The graph as it is now. Takes the same short time however large it is; what comes later does not
+    /// change it.
+    pub fn snapshot(&self) -> Graph {
+        self.graph.clone()
+    }
+
+    /// The graph as it is now, for as long as nothing is applied.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Takes in one event. `None` if it is no part of the graph: session-level, unknown, or a repeat.
+    pub fn apply(&mut self, event: &Event) -> Option<Reduced> {
+        if self.admit(event) { self.reduce(event) } else { None }
+    }
+
+    /// Whether an event is to be taken in: of a type this version knows, and no repeat.
+    pub(crate) fn admit(&mut self, event: &Event) -> bool {
+        event.kind() != Kind::Unknown && self.seen.admit(event)
+    }
+
+    /// Takes in an event that was admitted.
+    pub(crate) fn reduce(&mut self, event: &Event) -> Option<Reduced> {
+        let run = event.head.run_id.as_ref()?;
+        let reduced = match self.continued(run, event) {
+            Some(reduced) => reduced,
+            None => self.find_or_add(run, event),
+        };
+        if let Body::ModelRetry(retry) = &event.body {
+            self.discard(run, &retry.discards);
+        }
+        Some(reduced)
+    }
+
+    /// The short way for most events: one more piece of the stream that its run is in the middle of.
+    fn continued(&mut self, run: &RunId, event: &Event) -> Option<Reduced> {
+        let (id, piece) = match &event.body {
+            Body::Text(text) => (text.id.as_str(), &text.content),
+            Body::Reasoning(reasoning) => (reasoning.id.as_str(), &reasoning.content),
+            _ => return None,
+        };
+        let run_place = self.known_run(run)?;
+        let last = self.graph.run(run_place)?.last;
+        let node = self.graph.at(last)?;
+        if node.kind() != event.kind() || node.id != *id {
+            return None;
+        }
+        Some(self.append(last, piece, event))
+    }
+
+    fn known_run(&mut self, run: &RunId) -> Option<u32> {
+        if self.graph.run(self.latest_run).is_some_and(|latest| latest.id == *run) {
+            return Some(self.latest_run);
+        }
+        self.latest_run = self.graph.run_place(run.as_str())?;
+        Some(self.latest_run)
+    }
+
+    fn find_or_add(&mut self, run: &RunId, event: &Event) -> Reduced {
+        let run_place = self.known_run(run);
+        let id = match naming(event) {
+            Naming::Given(id) => return self.given(run, run_place, id, event),
+            Naming::Once => {
+                return self.given(run, run_place, format!("{run}:{}", event.kind().tag()).into(), event);
+            }
+            Naming::Repeated => match self.next_number(run_place, event.kind()) {
+                1 => format!("{run}:{}", event.kind().tag()),
+                n => format!("{run}:{}:{n}", event.kind().tag()),
+            },
+            Naming::Counted => {
+                format!("{run}:{}:{}", event.kind().tag(), self.next_number(run_place, event.kind()))
+            }
+        };
+        let id = self.free(run, id.into());
+        let place = self.add(run, run_place, id, event);
+        self.count(place, event.kind());
+        Reduced { place, change: Change::Added }
+    }
+
+    /// An event that carries its id, or can have only one: the same id, run and type are the same node.
+    fn given(&mut self, run: &RunId, run_place: Option<u32>, asked: Arc<str>, event: &Event) -> Reduced {
+        let kind = event.kind();
+        let (id, taken) = match self.graph.place(&asked) {
+            None => (asked, None),
+            Some(place) if self.is(place, run, kind) => return self.update(place, event),
+            Some(_) => {
+                if let Some(run_place) = run_place
+                    && let Some(place) = self.renamed.get(&(run_place, kind, Arc::clone(&asked)))
+                {
+                    return self.update(*place, event);
+                }
+                (self.free(run, Arc::clone(&asked)), Some(asked))
+            }
+        };
+        let place = self.add(run, run_place, id, event);
+        if let Some(asked) = taken {
+            let run_place = self.graph.nodes[place as usize].run_place;
+            self.renamed.insert((run_place, kind, asked), place);
+        }
+        Reduced { place, change: Change::Added }
+    }
+
+    /// The node of this type that a run means by an id: its own, or else anybody's.
+    pub(crate) fn resolve(&self, run: &RunId, id: &str, kind: Kind) -> Option<Place> {
+        let place = self.graph.place(id)?;
+        if self.is(place, run, kind) {
+            return Some(place);
+        }
+        if !self.renamed.is_empty()
+            && let Some(run_place) = self.graph.run_place(run.as_str())
+            && let Some(own) = self.renamed.get(&(run_place, kind, id.into()))
+        {
+            return Some(*own);
+        }
+        self.graph.at(place).filter(|node| node.kind() == kind).map(|_| place)
+    }
+
+    fn is(&self, place: Place, run: &RunId, kind: Kind) -> bool {
+        self.graph.at(place).is_some_and(|node| node.run == *run && node.kind() == kind)
+    }
+
+    /// The id itself if no node has it, else one made of the run and the id.
+    fn free(&self, run: &RunId, id: Arc<str>) -> Arc<str> {
+        if self.graph.place(&id).is_none() {
+            return id;
+        }
+        let own = format!("{run}/{id}");
+        if self.graph.place(&own).is_none() {
+            return own.into();
+        }
+        let others = (2_u32..).map(|n| format!("{own}~{n}"));
+        others
+            .into_iter()
+            .find(|id| self.graph.place(id).is_none())
+            .expect("ids are finite, numbers are not")
+            .into()
+    }
+
+    fn next_number(&self, run_place: Option<u32>, kind: Kind) -> u32 {
+        let run = run_place.and_then(|place| self.graph.run(place));
+        let count = run.and_then(|run| run.counts.iter().find(|(counted, _)| *counted == kind));
+        count.map_or(1, |(_, n)| n + 1)
+    }
+
+    fn count(&mut self, place: Place, kind: Kind) {
+        let run_place = self.graph.nodes[place as usize].run_place;
+        let run = Arc::make_mut(&mut self.graph.runs[run_place as usize]);
+        match run.counts.iter_mut().find(|(counted, _)| *counted == kind) {
+            Some((_, n)) => *n += 1,
+            None => run.counts.push((kind, 1)),
+        }
+    }
+
+    /// Adds to a stream, or puts the latest form in place; never an edge.
+    fn update(&mut self, place: Place, event: &Event) -> Reduced {
+        match &event.body {
+            Body::Text(text) => self.append(place, &text.content, event),
+            Body::Reasoning(reasoning) => self.append(place, &reasoning.content, event),
+            Body::ReplProgress(progress) => self.append(place, &progress.chunk, event),
+            body => {
+                Arc::make_mut(&mut self.graph.nodes[place as usize]).content =
+                    Content::Event(Box::new(body.clone()));
+                Reduced { place, change: Change::Updated }
+            }
+        }
+    }
+
+    fn append(&mut self, place: Place, piece: &str, event: &Event) -> Reduced {
+        let node = Arc::make_mut(&mut self.graph.nodes[place as usize]);
+        let Content::Stream { text, members, .. } = &mut node.content else {
+            unreachable!("only streams are added to")
+        };
+        let from = text.len();
+        text.push_str(piece);
+        if let (Body::Reasoning(reasoning), Body::Reasoning(first)) = (&event.body, &mut **members)
+            && reasoning.signature.is_some()
+        {
+            first.signature.clone_from(&reasoning.signature);
+        }
+        Reduced { place, change: Change::Appended { from } }
+    }
+
+    fn add(&mut self, run: &RunId, run_place: Option<u32>, id: Arc<str>, event: &Event) -> Place {
+        let place = self.graph.nodes.len() as Place;
+        let id = NodeId::from(id);
+        let cause = match run_place.and_then(|run_place| self.graph.run(run_place)) {
+            Some(run) => Cause::Node(run.last),
+            None => self.cause(run, &id, event),
+        };
+        self.forest.plant();
+        let adopted = self.adopt(place, &id, run_place.is_none().then_some(run));
+        let (parent, awaited) = match cause {
+            // The awaited children were there first, so an edge that would lead back to them is the later one.
+            Cause::Node(from) if adopted.is_empty() || !self.forest.together(from, place) => (from, None),
+            Cause::Awaited(parent) => (NOWHERE, Some(parent)),
+            Cause::Node(_) | Cause::None => (NOWHERE, None),
+        };
+        if parent != NOWHERE {
+            self.forest.join(parent, place);
+            Arc::make_mut(&mut self.graph.nodes[parent as usize]).children.push(place);
+        }
+        if let Some(parent) = awaited {
+            self.await_parent(parent, place);
+        }
+        self.graph.ids.insert(hash(id.as_str()), place);
+        let (run_place, before) = self.enter_run(run, run_place, place);
+        self.graph.nodes.push_back(Arc::new(Node {
+            id,
+            run: run.clone(),
+            run_place,
+            content: content(&event.body),
+            parent,
+            children: adopted,
+            before,
+            parent_id: if before == NOWHERE { event.head.parent_id.clone() } else { None },
+            flow_node: event.head.node_id.clone(),
+            discarded: false,
+        }));
+        place
+    }
+
+    /// What the first node of a run hangs from.
+    fn cause(&self, run: &RunId, id: &NodeId, event: &Event) -> Cause {
+        let Some(parent) = &event.head.parent_id else {
+            return Cause::None;
+        };
+        if let Some(place) = self.graph.place(parent.as_str()) {
+            return Cause::Node(place);
+        }
+        if let Some(run) = self.graph.run_place(parent.as_str()).and_then(|place| self.graph.run(place)) {
+            return Cause::Node(run.last);
+        }
+        if parent.as_str() == run.as_str() || parent.as_str() == id.as_str() {
+            return Cause::None;
+        }
+        Cause::Awaited(parent.shared().into())
+    }
+
+    fn await_parent(&mut self, parent: NodeId, child: Place) {
+        let mut children = self.graph.awaited.remove(&parent).unwrap_or_default();
+        if let Some(sibling) = children.iter().next() {
+            self.forest.join(sibling, child);
+        }
+        children.push(child);
+        self.graph.awaited.insert(parent, children);
+    }
+
+    /// Takes over the children that waited for this node, or for its run if this is the first of it.
+    fn adopt(&mut self, place: Place, id: &NodeId, first_of: Option<&RunId>) -> Children {
+        if self.graph.awaited.is_empty() {
+            return Children::None;
+        }
+        let of_node = self.graph.awaited.remove(id);
+        let of_run = first_of.and_then(|run| self.graph.awaited.remove(run.as_str()));
+        let children: Children = of_node.iter().chain(&of_run).flat_map(|children| children.iter()).collect();
+        for child in children.iter() {
+            self.forest.join(place, child);
+            Arc::make_mut(&mut self.graph.nodes[child as usize]).parent = place;
+        }
+        children
+    }
+
+    /// Makes a node the last of its run; gives the run's place and the node before.
+    fn enter_run(&mut self, run: &RunId, run_place: Option<u32>, place: Place) -> (u32, Place) {
+        if let Some(run_place) = run_place {
+            let run = Arc::make_mut(&mut self.graph.runs[run_place as usize]);
+            return (run_place, std::mem::replace(&mut run.last, place));
+        }
+        let run_place = self.graph.runs.len() as u32;
+        self.graph.run_ids.insert(hash(run.as_str()), run_place);
+        self.graph.runs.push_back(Arc::new(Run {
+            id: run.clone(),
+            first: place,
+            last: place,
+            counts: Vec::new(),
+        }));
+        self.latest_run = run_place;
+        (run_place, NOWHERE)
+    }
+
+    fn discard(&mut self, run: &RunId, ids: &[String]) {
+        for id in ids {
+            let streams = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
+            for place in
+                streams.into_iter().filter_map(|kind| self.resolve(run, id, kind)).collect::<Vec<_>>()
+            {
+                Arc::make_mut(&mut self.graph.nodes[place as usize]).discarded = true;
+            }
+        }
+    }
+}
+
+/// What a new node hangs from.
+enum Cause {
+    Node(Place),
+    /// A parent that has not come yet.
+    Awaited(NodeId),
+    None,
+}
+
+/// What a new node holds; a stream keeps its text apart from its other members.
+fn content(body: &Body) -> Content {
+    let mut members = Box::new(body.clone());
+    let piece = match &mut *members {
+        Body::Text(text) => &mut text.content,
+        Body::Reasoning(reasoning) => &mut reasoning.content,
+        Body::ReplProgress(progress) => &mut progress.chunk,
+        _ => return Content::Event(members),
+    };
+    let text = Text::from(std::mem::take(piece).as_str());
+    Content::Stream { kind: body.kind(), text, members }
+}
+
+impl Clone for Reducer {
+    /// A reducer of its own: both may go on, each in its own way.
+    fn clone(&self) -> Self {
+        let mut graph = self.graph.clone();
+        graph.ids = graph.ids.detached(graph.nodes.len() as u32);
+        graph.run_ids = graph.run_ids.detached(graph.runs.len() as u32);
+        Self {
+            graph,
+            seen: self.seen.clone(),
+            forest: self.forest.clone(),
+            renamed: self.renamed.clone(),
+            latest_run: self.latest_run,
+        }
+    }
+}
