@@ -37,6 +37,15 @@ impl Raw<'_> {
             Self::Plain(_) => None,
         }
     }
+
+    /// At which byte of the line it begins; 0 for what a lift put in.
+    fn start(&self, line: &str) -> usize {
+        match self {
+            // The raw text is a part of the line, so its place in the line is the distance between the two.
+            Self::Borrowed(raw) => raw.get().as_ptr() as usize - line.as_ptr() as usize,
+            Self::Lifted(_) | Self::Plain(_) => 0,
+        }
+    }
 }
 
 /// Reads events, one line at a time, and shares the ids that come again and again between them.
@@ -50,7 +59,8 @@ impl Decoder {
     /// Reads one line. The place in the error is that within the line.
     pub fn decode(&mut self, line: &str) -> Result<Event, Error> {
         let members = Vec::with_capacity(8);
-        let mut scan = Scan { decoder: self, head: Head::default(), tag: None, members, reading: "" };
+        let mut scan =
+            Scan { decoder: self, head: Head::default(), tag: None, members, nulls: Vec::new(), reading: "" };
         let mut json = serde_json::Deserializer::from_str(line);
         let scanned = json.deserialize_map(&mut scan).and_then(|()| json.end());
         if let Err(error) = scanned {
@@ -106,7 +116,9 @@ struct Scan<'a, 'de> {
     head: Head,
     tag: Option<(Cow<'de, str>, Kind)>,
     members: Vec<Member<'de>>,
-    /// The member of the head that is being read, for the error message.
+    /// Members of the head that were given as `null`, which counts as absent but not as never given.
+    nulls: Vec<&'static str>,
+    /// The member that is being read, for the error message.
     reading: &'static str,
 }
 
@@ -137,15 +149,19 @@ impl<'de> Scan<'_, 'de> {
 
     fn put<T, E: de::Error>(
         &mut self,
-        member: &str,
+        member: &'static str,
         value: Option<T>,
         place: fn(&mut Head) -> &mut Option<T>,
     ) -> Result<(), E> {
         self.reading = "";
-        match std::mem::replace(place(&mut self.head), value) {
-            None => Ok(()),
-            Some(_) => Err(twice(member)),
+        if place(&mut self.head).is_some() || self.nulls.contains(&member) {
+            return Err(twice(member));
         }
+        if value.is_none() {
+            self.nulls.push(member);
+        }
+        *place(&mut self.head) = value;
+        Ok(())
     }
 
     fn tag<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
@@ -160,8 +176,10 @@ impl<'de> Scan<'_, 'de> {
     }
 
     fn member<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
-        let raw = if self.is_plain(&name) {
+        let raw = if let Some(plain) = self.plain(&name) {
+            self.reading = plain;
             let Key(text) = map.next_value()?;
+            self.reading = "";
             Raw::Plain(text)
         } else {
             Raw::Borrowed(map.next_value()?)
@@ -173,10 +191,14 @@ impl<'de> Scan<'_, 'de> {
         Ok(())
     }
 
-    /// Whether a member is a string that can be taken as it comes: the pieces of a stream, which are most
-    /// of all events, need no second look when their type stands before them.
-    fn is_plain(&self, name: &str) -> bool {
-        matches!(self.tag, Some((_, Kind::Text | Kind::Reasoning))) && matches!(name, "id" | "content")
+    /// The name of a member if it is a string that can be taken as it comes: the pieces of a stream, which
+    /// are most of all events, need no second look when their type stands before them.
+    fn plain(&self, name: &str) -> Option<&'static str> {
+        match (&self.tag, name) {
+            (Some((_, Kind::Text | Kind::Reasoning)), "id") => Some("id"),
+            (Some((_, Kind::Text | Kind::Reasoning)), "content") => Some("content"),
+            _ => None,
+        }
     }
 
     /// Reads who did it; most events are of the agent of the one before.
@@ -348,9 +370,9 @@ impl Members<'_, '_> {
     fn extra(self) -> Result<Extra, Error> {
         let mut extra = Extra::with_capacity(self.members.len());
         for (name, raw) in self.members {
-            let raw = raw.get().expect("plain strings are known members");
-            let json =
-                Json::from_raw(raw).map_err(|error| Error::at(self.line, 0, format!("`{name}`: {error}")))?;
+            let text = raw.get().expect("plain strings are known members");
+            let json = Json::from_raw(text)
+                .map_err(|error| Error::at(self.line, raw.start(self.line), format!("`{name}`: {error}")))?;
             extra.push((name.into(), json));
         }
         Ok(extra)
@@ -402,15 +424,12 @@ impl<'de, I: Iterator<Item = Member<'de>>> MapAccess<'de> for Known<'de, I> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Problem> {
         let (name, raw) = self.value.take().expect("a key is asked for before its value");
-        let (parsed, start) = match raw {
-            // The raw text is a part of the line, so its place in the line is the distance between the two.
-            Raw::Borrowed(raw) => (
-                seed.deserialize(&mut serde_json::Deserializer::from_str(raw.get())),
-                raw.get().as_ptr() as usize - self.line.as_ptr() as usize,
-            ),
+        let start = raw.start(self.line);
+        let parsed = match raw {
+            Raw::Borrowed(raw) => seed.deserialize(&mut serde_json::Deserializer::from_str(raw.get())),
             Raw::Plain(text) => return seed.deserialize(CowStrDeserializer::new(text)),
             Raw::Lifted(raw) => {
-                (seed.deserialize(&mut serde_json::Deserializer::from_reader(raw.get().as_bytes())), 0)
+                seed.deserialize(&mut serde_json::Deserializer::from_reader(raw.get().as_bytes()))
             }
         };
         parsed.map_err(|error| Problem {

@@ -51,7 +51,7 @@ pub struct Head {
 /// Who did something: an agent and its ancestors.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an object")]
 pub struct Agent {
     /// The agent.
     pub id: AgentId,

@@ -13,8 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-/// How deep a payload may be nested.
-pub(crate) const DEPTH_MAX: usize = 128;
+/// How deep a payload may be nested. Readers commonly stop at 128, and must still be able to read a payload
+/// that stands some levels down in a snapshot.
+pub(crate) const DEPTH_MAX: usize = 100;
 
 /// A JSON value as its text: cheap to clone, parsed only when somebody looks inside.
 ///
@@ -197,9 +198,10 @@ mod tests {
     #[test]
     fn depth_is_bounded_and_brackets_in_strings_do_not_count() {
         let nested = |n: usize| format!("{}1{}", "[".repeat(n), "]".repeat(n));
-        assert!(serde_json::from_str::<Json>(&nested(DEPTH_MAX)).is_ok());
+        let deepest: Json = serde_json::from_str(&nested(DEPTH_MAX)).expect("deep enough");
+        assert!(serde_json::to_value([[[&deepest]]]).is_ok(), "still readable inside something else");
         let error = serde_json::from_str::<Json>(&nested(DEPTH_MAX + 1)).expect_err("too deep");
-        assert!(error.to_string().contains("128"), "{error}");
+        assert!(error.to_string().contains("100"), "{error}");
         assert!(serde_json::from_str::<Json>(&format!("[\"{}\"]", "[".repeat(1000))).is_ok());
     }
 }

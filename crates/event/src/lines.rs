@@ -126,7 +126,7 @@ impl Lines {
             Err(error) => return Some(Err(not_utf8(line, error.valid_up_to()))),
         };
         if self.line == 1 {
-            text = text.trim_start_matches('\u{feff}');
+            text = text.strip_prefix('\u{feff}').unwrap_or(text);
         }
         if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
             return None;

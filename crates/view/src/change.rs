@@ -6,6 +6,8 @@ use std::fmt::Write;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::value::to_value;
+
 /// One change of a snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
@@ -121,7 +123,7 @@ impl Changes {
             return;
         };
         let path = path.iter().map(|step| step.clone().into_owned()).collect();
-        let value = value.map(|value| serde_json::to_value(value).expect("snapshots are JSON"));
+        let value = value.map(to_value);
         list.push(Change { op, path, value });
     }
 }
@@ -216,5 +218,20 @@ fn remove(place: &mut Value, step: &Step<'_>) -> bool {
             true
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use antiphon_event::Json;
+
+    use super::*;
+
+    #[test]
+    fn a_payload_with_a_number_nobody_can_hold_can_be_shown() {
+        let payload: Json = serde_json::from_str("[1e999]").expect("valid JSON");
+        let mut changes = Changes::wanted();
+        changes.set(path!["output"], &payload);
+        assert_eq!(changes.take()[0].value, Some(serde_json::json!(["1e999"])));
     }
 }

@@ -5,6 +5,7 @@
 
 mod change;
 mod fold;
+mod value;
 
 pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};

@@ -1,0 +1,155 @@
+//! Streams of any size and a known shape, for measuring. The same arguments give the same events.
+//!
+//! Every function returns about `n` of what it is named after, a million as readily as ten.
+
+use antiphon_event::body::content::{Reasoning, Text};
+use antiphon_event::body::lifecycle::{HarnessEnd, HarnessStart};
+use antiphon_event::body::system::Usage;
+use antiphon_event::body::tool::{ToolCall, ToolResult};
+use antiphon_event::{Body, CallId, EndReason, Event, Json, RunId, StreamId};
+
+/// `n` pieces of text, spread evenly over as many runs as there are messages, one run after the other.
+pub fn deltas(n: usize, messages: usize) -> Vec<Event> {
+    let messages = messages.max(1);
+    let mut events = Vec::with_capacity(n);
+    for message in 0..messages {
+        let run = run(message);
+        let id = stream(&run, 1);
+        let pieces = n * (message + 1) / messages - n * message / messages;
+        events.extend((0..pieces).map(|_| text(&run, &id)));
+    }
+    events
+}
+
+/// One run in which an agent goes round `n` times: it speaks, calls a tool, and gets the result.
+pub fn tools(n: usize) -> Vec<Event> {
+    let run = run(0);
+    let mut events = vec![start(&run, None)];
+    for step in 1..=n {
+        let call = CallId::from(format!("{run}/c{step}"));
+        events.push(text(&run, &stream(&run, step)));
+        events.push(tool_call(&run, &call, "bash"));
+        events.push(usage(&run));
+        events.push(tool_call(&run, &call, "bash"));
+        events.push(tool_result(&run, &call, "bash"));
+    }
+    events.push(end(&run));
+    events
+}
+
+/// `n` pieces of text from so many runs, one piece each in turn.
+pub fn interleaved(n: usize, runs: usize) -> Vec<Event> {
+    let runs: Vec<_> = (0..runs.max(1)).map(run).map(|run| (stream(&run, 1), run)).collect();
+    runs.iter().cycle().take(n).map(|(id, run)| text(run, id)).collect()
+}
+
+/// One agent that calls `n` subagents at once; they speak in turns, end, and give their results.
+pub fn subagents(n: usize) -> Vec<Event> {
+    let root = run(0);
+    let calls: Vec<_> = (1..=n).map(|child| CallId::from(format!("{root}/c{child}"))).collect();
+    let children: Vec<_> = (1..=n).map(run).map(|run| (stream(&run, 1), run)).collect();
+    let mut events = vec![start(&root, None)];
+    events.extend(calls.iter().map(|call| tool_call(&root, call, "agent")));
+    events.push(usage(&root));
+    events.extend(children.iter().zip(&calls).map(|((_, run), call)| start(run, Some(call))));
+    for _ in 0..3 {
+        events.extend(children.iter().map(|(id, run)| text(run, id)));
+    }
+    events.extend(children.iter().map(|(_, run)| usage(run)));
+    events.extend(children.iter().map(|(_, run)| end(run)));
+    events.extend(calls.iter().map(|call| tool_result(&root, call, "agent")));
+    events.push(end(&root));
+    events
+}
+
+/// `n` pieces of one run, text and reasoning in turn.
+pub fn alternating(n: usize) -> Vec<Event> {
+    let run = run(0);
+    let (said, thought) = (StreamId::from(format!("{run}/t1")), StreamId::from(format!("{run}/r1")));
+    let piece =
+        |index: usize| if index.is_multiple_of(2) { text(&run, &said) } else { reasoning(&run, &thought) };
+    (0..n).map(piece).collect()
+}
+
+/// One run of `n` model calls, each with a text of its own and its usage.
+pub fn iterations(n: usize) -> Vec<Event> {
+    let run = run(0);
+    let mut events = vec![start(&run, None)];
+    for step in 1..=n {
+        events.push(text(&run, &stream(&run, step)));
+        events.push(usage(&run));
+    }
+    events.push(end(&run));
+    events
+}
+
+fn run(number: usize) -> RunId {
+    format!("run-{number}").into()
+}
+
+fn stream(run: &RunId, number: usize) -> StreamId {
+    format!("{run}/t{number}").into()
+}
+
+fn text(run: &RunId, id: &StreamId) -> Event {
+    let text = Text { id: id.clone(), content: "a few words ".into(), provenance: None };
+    Event::new(run.clone(), Body::Text(text))
+}
+
+fn reasoning(run: &RunId, id: &StreamId) -> Event {
+    let reasoning =
+        Reasoning { id: id.clone(), content: "a thought ".into(), signature: None, provenance: None };
+    Event::new(run.clone(), Body::Reasoning(reasoning))
+}
+
+fn tool_call(run: &RunId, id: &CallId, name: &str) -> Event {
+    let input = Json::from(serde_json::json!({"command": "ls -l"}));
+    let call = ToolCall { id: id.clone(), name: name.into(), input, call_type: None, harness: None };
+    Event::new(run.clone(), Body::ToolCall(call))
+}
+
+fn tool_result(run: &RunId, id: &CallId, name: &str) -> Event {
+    let output = Json::from("file1 file2");
+    let result = ToolResult { id: id.clone(), name: name.into(), output, is_error: None, provenance: None };
+    Event::new(run.clone(), Body::ToolResult(result))
+}
+
+fn usage(run: &RunId) -> Event {
+    let usage = Usage {
+        input_tokens: 50,
+        output_tokens: 20,
+        cache_read_tokens: None,
+        cache_creation_tokens: None,
+        model: Some("small".into()),
+        cost_usd: Some(0.0001),
+    };
+    Event::new(run.clone(), Body::Usage(usage.into()))
+}
+
+fn start(run: &RunId, parent: Option<&CallId>) -> Event {
+    let start = HarnessStart { agent_id: None, depth: None, max_iterations: None };
+    let mut event = Event::new(run.clone(), Body::HarnessStart(start));
+    event.head.parent_id = parent.map(|call| call.shared().into());
+    event
+}
+
+fn end(run: &RunId) -> Event {
+    let end = HarnessEnd { reason: Some(EndReason::Done), iterations: None, total_usage: None };
+    Event::new(run.clone(), Body::HarnessEnd(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_have_the_size_they_are_asked_for() {
+        assert_eq!(deltas(1000, 7).len(), 1000);
+        assert_eq!(tools(10).len(), 52);
+        assert_eq!(interleaved(1000, 7).len(), 1000);
+        assert_eq!(subagents(10).len(), 83);
+        assert_eq!(alternating(1000).len(), 1000);
+        assert_eq!(iterations(10).len(), 22);
+        assert_eq!(deltas(3, 0).len(), 3);
+    }
+}
