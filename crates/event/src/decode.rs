@@ -454,7 +454,8 @@ pub(crate) fn members(json: &str) -> Extra {
 
 /// The members of an object that has none of the head's.
 fn object<'de>(decoder: &mut Decoder, json: &'de str) -> Result<Vec<Member<'de>>, Error> {
-    let mut scan = Scan { decoder, head: Head::default(), tag: None, members: Vec::new(), reading: "" };
+    let (members, nulls) = (Vec::new(), Vec::new());
+    let mut scan = Scan { decoder, head: Head::default(), tag: None, members, nulls, reading: "" };
     let scanned = serde_json::Deserializer::from_str(json).deserialize_map(&mut scan);
     scanned.map_err(|error| syntax(json, scan.reading, &error))?;
     Ok(scan.members)

@@ -5,7 +5,9 @@
 
 mod change;
 mod fold;
+mod projection;
 mod value;
 
 pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};
+pub use projection::{Projected, Projection};
