@@ -17,7 +17,13 @@ pub trait Projection: Default + Clone + Serialize + DeserializeOwned + Send + 's
 
     /// Takes in an event that the conversation has just taken in, and says what that changes in the snapshot.
     /// `placed` is where the event went; nothing for events that concern the conversation as a whole.
-    fn apply(&mut self, conversation: &Conversation, placed: Option<Placed>, event: &Event, changes: &mut Changes);
+    fn apply(
+        &mut self,
+        conversation: &Conversation,
+        placed: Option<Placed>,
+        event: &Event,
+        changes: &mut Changes,
+    );
 
     /// What a reader sees now.
     fn snapshot<'a>(&'a self, conversation: &'a Conversation) -> impl Serialize + 'a;

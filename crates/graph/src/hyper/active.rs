@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::conversation::numbered;
 use super::{Hypergraph, Speaker};
 use crate::Place;
 use crate::node::NOWHERE;
@@ -157,15 +158,11 @@ impl Hypergraph {
     /// The place of a block, by its id.
     pub fn block_place(&self, id: &str) -> Option<Place> {
         let id = id.strip_prefix("block:")?;
-        let (node, nth) =
-            match id.rsplit_once('~').and_then(|(node, nth)| Some((node, nth.parse::<u32>().ok()?))) {
-                Some((node, nth)) if self.graph().place(id).is_none() => (node, nth),
-                _ => (id, 1),
-            };
-        let node = self.graph().place(node)?;
-        self.blocks_of_node(node)
-            .into_iter()
-            .find(|place| self.block(*place).is_some_and(|block| block.nth == nth))
+        let of = |node: &str, nth: u32| {
+            let blocks = self.blocks_of_node(self.graph().place(node)?);
+            blocks.into_iter().find(|place| self.block(*place).is_some_and(|block| block.nth == nth))
+        };
+        of(id, 1).or_else(|| numbered(id).and_then(|(node, nth)| of(node, nth)))
     }
 
     /// Whether a message counts: spoken, not switched off, and not stood for by a summary.

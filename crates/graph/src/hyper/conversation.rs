@@ -345,7 +345,7 @@ impl Conversation {
 
     fn open_block(&mut self, run: u32, node: Place, message: Place, from: u32) -> Place {
         let place = self.hyper.blocks.len() as Place;
-        let nth = self.block_of(node).map_or(1, |block| self.hyper.blocks[block as usize].nth + 1);
+        let nth = self.number(node);
         let before = std::mem::replace(&mut self.hyper.messages[message as usize].last_block, place);
         let before_in_run = put(&mut self.hyper.last_block_of, run, place);
         let before_of_node = put(&mut self.hyper.block_of, node, place);
@@ -361,6 +361,23 @@ impl Conversation {
             before_of_node,
         });
         place
+    }
+
+    /// Which block of its node the next one is. A node may be called what another node's later block would be:
+    /// whoever came first has the name, and the other goes on to the next number.
+    fn number(&self, node: Place) -> u32 {
+        let graph = self.reducer.graph();
+        let id = graph.at(node).map_or("", |node| node.id.as_str());
+        let latest = |node| self.block_of(node).map(|block| self.hyper.blocks[block as usize].nth);
+        let taken =
+            |(stem, nth): (&str, u32)| graph.place(stem).and_then(latest).is_some_and(|used| nth <= used);
+        let first = match latest(node) {
+            Some(nth) => nth + 1,
+            None if numbered(id).is_some_and(taken) => 2,
+            None => return 1,
+        };
+        let free = |nth: &u32| graph.place(&format!("{id}~{nth}")).is_none();
+        (first..).find(free).expect("nodes are finite, numbers are not")
     }
 
     fn add_chunk(&mut self, block: Place, (from, to): (u32, u32)) -> Place {
@@ -416,6 +433,12 @@ impl Conversation {
             self.hyper.messages[*source as usize].replaced_by = summary;
         }
     }
+}
+
+/// An id that ends like the name of a later block, taken apart.
+pub(super) fn numbered(id: &str) -> Option<(&str, u32)> {
+    let (stem, nth) = id.rsplit_once('~')?;
+    Some((stem, nth.parse().ok()?))
 }
 
 /// Puts a place into a list that is as long as it need be; gives what was there.

@@ -92,11 +92,12 @@ impl Hypergraph {
     fn trigger(&self, place: Place) -> Option<String> {
         let block = self.block(place)?;
         let node = self.node_of(block)?;
-        if block.nth != 1 || node.before != NOWHERE {
+        if block.before_of_node != NOWHERE || node.before != NOWHERE {
             return None;
         }
-        let cause = self.graph.at(node.parent).filter(|cause| is_spawner(cause.kind()))?;
-        Some(format!("block:{}", cause.id))
+        self.graph.at(node.parent).filter(|cause| is_spawner(cause.kind()))?;
+        let trigger = self.blocks_of_node(node.parent).into_iter().next()?;
+        self.block(trigger).map(|trigger| self.block_id(trigger))
     }
 
     fn edges_of_message(&self, place: Place) -> Vec<Hyperedge> {
