@@ -215,8 +215,14 @@ impl Reducer {
             Body::Reasoning(reasoning) => self.append(place, &reasoning.content, event),
             Body::ReplProgress(progress) => self.append(place, &progress.chunk, event),
             body => {
-                Arc::make_mut(&mut self.graph.nodes[place as usize]).content =
-                    Content::Event(Box::new(body.clone()));
+                let node = Arc::make_mut(&mut self.graph.nodes[place as usize]);
+                let mut latest = Box::new(body.clone());
+                if let (Body::ToolCall(call), Body::ToolCall(earlier)) = (&mut *latest, node.body()) {
+                    // What a call is was said when it was proposed, and need not be said again when it runs.
+                    call.call_type = call.call_type.take().or_else(|| earlier.call_type.clone());
+                    call.harness = call.harness.take().or_else(|| earlier.harness.clone());
+                }
+                node.content = Content::Event(latest);
                 Reduced { place, change: Change::Updated }
             }
         }

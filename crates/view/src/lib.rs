@@ -6,6 +6,8 @@
 mod change;
 mod fold;
 mod projection;
+mod slots;
+pub mod thread;
 mod value;
 
 pub use change::{Change, Changes, Op, Step};

@@ -53,6 +53,11 @@ impl Active {
         Self { full: true, ..Self::default() }
     }
 
+    /// Whether summaries stand beside their sources.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
     fn expand(&mut self, named: Named) {
         match named {
             Named::Message(place) => self.expanded.insert(place),
@@ -181,7 +186,7 @@ impl Hypergraph {
     }
 
     /// The outermost summary that stands for a message now.
-    fn standing_for(&self, place: Place) -> Option<Place> {
+    pub fn standing_for(&self, place: Place) -> Option<Place> {
         let mut standing = None;
         let mut at = self.message(place)?.replaced_by;
         while let Some(summary) = self.message(at) {

@@ -1,0 +1,482 @@
+//! `thread`: the conversation as one would read it, in time order, with subagents under the call that
+//! started them.
+//!
+//! An entry is a message; its parts are what was said, the calls with all that came of them, and requests to
+//! people. Summaries stand where the first of their sources stood. Start reading at [`Thread::apply`].
+
+mod active;
+mod answer;
+mod part;
+mod write;
+
+use std::collections::BTreeMap;
+
+use antiphon_event::{Body, EndReason, Event, Kind, RelayId, RunId};
+use antiphon_graph::hyper::Speaker;
+use antiphon_graph::{Change, Conversation, Place, Placed};
+use serde::{Deserialize, Serialize};
+
+use crate::{Changes, Projection, Step};
+use part::{Answer, Branch, Entry, Part};
+
+pub use part::Status;
+
+/// How deep branches are nested; what is started further down stands beside what started it.
+pub const DEPTH_MAX: u32 = 16;
+
+/// What of a conversation a thread leaves out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Options {
+    /// Leaves reasoning out.
+    pub hide_reasoning: bool,
+    /// Leaves out what calls were given and gave, and what subagents did.
+    pub collapse_tools: bool,
+}
+
+/// The conversation as one would read it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Thread {
+    options: Options,
+    branches: Vec<Branch>,
+    entries: Vec<Entry>,
+    parts: Vec<Part>,
+    /// The entry of each message.
+    entry_of: Vec<Option<u32>>,
+    /// The part of each block.
+    part_of: Vec<Option<u32>>,
+    runs: Vec<Run>,
+    /// The part that each request is shown in.
+    relays: BTreeMap<RelayId, u32>,
+    /// Answers whose call has not come, by the id of the call.
+    waiting: BTreeMap<String, Vec<u32>>,
+    /// The first message that each summary stands for.
+    firsts: BTreeMap<Place, Place>,
+}
+
+/// What a thread knows about a run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Run {
+    branch: u32,
+    entries: Vec<u32>,
+    /// Runs that stand in the same branch because of this one.
+    followers: Vec<u32>,
+    /// Whether it says when it begins and ends.
+    has_lifecycle: bool,
+    orphan: bool,
+    known: bool,
+}
+
+impl Default for Thread {
+    fn default() -> Self {
+        Self::new(Options::default())
+    }
+}
+
+impl Thread {
+    /// A thread that has seen nothing.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            branches: vec![Branch::default()],
+            entries: Vec::new(),
+            parts: Vec::new(),
+            entry_of: Vec::new(),
+            part_of: Vec::new(),
+            runs: Vec::new(),
+            relays: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            firsts: BTreeMap::new(),
+        }
+    }
+
+    fn placed(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
+        let run = self.enter_run(conversation, placed.node, changes);
+        let entry = self.entry(conversation, placed.message, run, event, changes);
+        match &event.body {
+            Body::ToolResult(_) | Body::ToolProgress(_) | Body::ReplProgress(_) | Body::ReplOutput(_) => {
+                self.answer(conversation, placed, event, entry, changes);
+            }
+            Body::Relay(relay) => self.request(conversation, relay, placed, event, entry, changes),
+            Body::RelayResolved(resolved) => self.resolve(conversation, resolved, changes),
+            Body::Reasoning(_) if self.options.hide_reasoning => {}
+            Body::Text(_)
+            | Body::Reasoning(_)
+            | Body::User(_)
+            | Body::Error(_)
+            | Body::ToolCall(_)
+            | Body::ReplInput(_) => {
+                self.said(conversation, placed, event, entry, changes);
+            }
+            _ => {}
+        }
+        if placed.change == Change::Added {
+            self.adopt(conversation, placed.node, changes);
+        }
+        self.lifecycle(conversation, run, event, changes);
+    }
+
+    /// The run of a node, put into its branch if this is the first that is heard of it.
+    fn enter_run(&mut self, conversation: &Conversation, node: Place, changes: &mut Changes) -> u32 {
+        let Some(found) = conversation.node(node) else {
+            return 0;
+        };
+        let run = found.run_place();
+        if self.runs.len() <= run as usize {
+            self.runs.resize(run as usize + 1, Run::default());
+        }
+        if !self.runs[run as usize].known {
+            let (branch, leader) = self.branch_for(conversation, node, changes);
+            let orphan = found.parent_id().is_some() && conversation.parent_of(node).is_none();
+            self.runs[run as usize] = Run { branch, orphan, known: true, ..Run::default() };
+            if let Some(leader) = leader {
+                self.runs[leader as usize].followers.push(run);
+            }
+        }
+        run
+    }
+
+    /// The branch that a run with this first node belongs to, and the run it shares it with.
+    fn branch_for(
+        &mut self,
+        conversation: &Conversation,
+        first: Place,
+        changes: &mut Changes,
+    ) -> (u32, Option<u32>) {
+        let Some(cause) = conversation.parent_of(first) else {
+            return (0, None);
+        };
+        let leader = conversation.node(cause).map(antiphon_graph::Node::run_place);
+        let beside = leader.map_or(0, |run| self.runs.get(run as usize).map_or(0, |run| run.branch));
+        let depth = self.branches[beside as usize].depth;
+        match self.caller(conversation, cause) {
+            Some(part) if depth < DEPTH_MAX => {
+                let run = conversation.node(first).map(|node| node.run().clone());
+                (self.open_branch(conversation, part, depth + 1, run, changes), None)
+            }
+            _ => (beside, leader),
+        }
+    }
+
+    /// Opens a branch under a call or a piece of code.
+    fn open_branch(
+        &mut self,
+        conversation: &Conversation,
+        part: u32,
+        depth: u32,
+        run: Option<RunId>,
+        changes: &mut Changes,
+    ) -> u32 {
+        let branch = self.branches.len() as u32;
+        let siblings = &mut answer_of(&mut self.parts, part).branches;
+        let nth = siblings.len();
+        siblings.push(branch);
+        self.branches.push(Branch { under: Some((part, nth)), depth, run, ..Branch::default() });
+        if let Some(path) = self.part_path(part, changes, "branches")
+            && !self.options.collapse_tools
+        {
+            let view = write::BranchView { thread: self, conversation, branch };
+            match nth {
+                0 => changes.set(&path, &[view]),
+                _ => changes.append(&path, &view),
+            }
+        }
+        branch
+    }
+
+    /// The part of a call or of code that a run was started by.
+    fn caller(&self, conversation: &Conversation, cause: Place) -> Option<u32> {
+        let kind = conversation.node(cause)?.kind();
+        if !matches!(kind, Kind::ToolCall | Kind::ReplInput) {
+            return None;
+        }
+        self.part_of_node(conversation, cause)
+    }
+
+    fn part_of_node(&self, conversation: &Conversation, node: Place) -> Option<u32> {
+        let block = conversation.block_of(node)?;
+        self.part_of.get(block as usize).copied().flatten()
+    }
+
+    /// The entry of a message, begun if need be; none for what nobody said.
+    fn entry(
+        &mut self,
+        conversation: &Conversation,
+        message: Place,
+        run: u32,
+        event: &Event,
+        changes: &mut Changes,
+    ) -> Option<u32> {
+        if let Some(entry) = self.entry_of.get(message as usize).copied().flatten() {
+            return Some(entry);
+        }
+        if conversation.message(message)?.speaker == Speaker::Structural {
+            return None;
+        }
+        let branch = self.runs[run as usize].branch;
+        let entry = self.add_entry(message, branch, event);
+        let status = if event.kind() == Kind::User { Status::Complete } else { Status::Streaming };
+        self.entries[entry as usize].status = status;
+        self.entries[entry as usize].orphan = self.runs[run as usize].orphan;
+        if let Some(before) = self.runs[run as usize].entries.last().copied() {
+            self.set_status(before, Status::Complete, changes);
+        }
+        self.runs[run as usize].entries.push(entry);
+        Some(entry)
+    }
+
+    /// Adds an entry to the end of a branch, hidden until it has something to show.
+    fn add_entry(&mut self, message: Place, branch: u32, event: &Event) -> u32 {
+        let entry = self.entries.len() as u32;
+        let slot = self.branches[branch as usize].entries.push(entry, false);
+        self.entries.push(Entry {
+            message,
+            home: (branch, slot),
+            place: (branch, slot),
+            parts: crate::slots::Slots::default(),
+            status: Status::Complete,
+            orphan: false,
+            at: event.head.at,
+            agent: event
+                .head
+                .agent
+                .as_ref()
+                .map(|agent| agent.name.clone().unwrap_or_else(|| agent.id.to_string())),
+            flow_node: event.head.node_id.clone(),
+        });
+        put(&mut self.entry_of, message, entry);
+        entry
+    }
+
+    /// Something that was said, asked for or went wrong: one more part, or more of one.
+    fn said(
+        &mut self,
+        conversation: &Conversation,
+        placed: Placed,
+        event: &Event,
+        entry: Option<u32>,
+        changes: &mut Changes,
+    ) {
+        let Some(entry) = entry else {
+            return;
+        };
+        match self.part_of.get(placed.block as usize).copied().flatten() {
+            None => {
+                let part = self.add_part(conversation, entry, placed.block, changes);
+                if matches!(event.body, Body::ToolCall(_) | Body::ReplInput(_)) {
+                    self.adopt_answers(conversation, part, event, changes);
+                }
+            }
+            Some(part) => match &event.body {
+                Body::Text(text) => self.grow(part, &text.content, changes),
+                Body::Reasoning(reasoning) => self.grow(part, &reasoning.content, changes),
+                Body::ToolCall(_) => self.about_to_run(conversation, part, changes),
+                _ => self.replace_part(conversation, part, changes),
+            },
+        }
+    }
+
+    fn grow(&mut self, part: u32, more: &str, changes: &mut Changes) {
+        if let Some(path) = self.part_path(part, changes, "text") {
+            changes.append(&path, more);
+        }
+    }
+
+    fn add_part(
+        &mut self,
+        conversation: &Conversation,
+        entry: u32,
+        block: Place,
+        changes: &mut Changes,
+    ) -> u32 {
+        let part = self.parts.len() as u32;
+        let discarded = is_discarded(conversation, block);
+        let slot = self.entries[entry as usize].parts.push(part, !discarded);
+        self.parts.push(Part { entry, slot, block, answer: None });
+        put(&mut self.part_of, block, part);
+        let was_shown = self.is_shown(entry);
+        self.refresh(conversation, &[self.entries[entry as usize].message], changes);
+        if was_shown && !discarded {
+            self.insert_part(conversation, part, changes);
+        }
+        part
+    }
+
+    /// Says that a part is now there, if its entry was there before.
+    fn insert_part(&self, conversation: &Conversation, part: u32, changes: &mut Changes) {
+        if let Some(path) = self.part_place(part, changes) {
+            changes.insert(&path, &write::PartView { thread: self, conversation, part });
+        }
+    }
+
+    fn replace_part(&self, conversation: &Conversation, part: u32, changes: &mut Changes) {
+        if let Some(path) = self.part_place(part, changes) {
+            changes.set(&path, &write::PartView { thread: self, conversation, part });
+        }
+    }
+
+    fn is_shown(&self, entry: u32) -> bool {
+        let (branch, slot) = self.entries[entry as usize].place;
+        let entries = &self.branches[branch as usize].entries;
+        entries.is_shown(slot) && *entries.get(slot) == entry
+    }
+
+    /// Begin and end of runs, and what they say about the last message of each.
+    fn lifecycle(&mut self, conversation: &Conversation, run: u32, event: &Event, changes: &mut Changes) {
+        let status = match &event.body {
+            Body::HarnessStart(_) | Body::RunStart(_) => {
+                self.runs[run as usize].has_lifecycle = true;
+                return;
+            }
+            Body::HarnessEnd(end) => match &end.reason {
+                Some(EndReason::Error) => Status::Error,
+                Some(EndReason::Cancelled) => Status::Cancelled,
+                Some(EndReason::Interrupted) => Status::Interrupted,
+                _ => Status::Complete,
+            },
+            Body::Usage(_) if !self.runs[run as usize].has_lifecycle => Status::Complete,
+            Body::Error(_) if !self.runs[run as usize].has_lifecycle => Status::Error,
+            Body::ModelRetry(retry) => return self.discard(conversation, event, &retry.discards, changes),
+            _ => return,
+        };
+        if let Some(entry) = self.runs[run as usize].entries.last().copied() {
+            self.set_status(entry, status, changes);
+        }
+    }
+
+    fn set_status(&mut self, entry: u32, status: Status, changes: &mut Changes) {
+        if self.entries[entry as usize].status == Status::Streaming && status != Status::Streaming {
+            self.entries[entry as usize].status = status;
+            if let Some(mut path) = self.entry_path(entry, changes) {
+                path.push(Step::from("status"));
+                changes.set(&path, &status);
+            }
+        }
+    }
+
+    /// Takes out what a repeated model call made void.
+    fn discard(&mut self, conversation: &Conversation, event: &Event, ids: &[String], changes: &mut Changes) {
+        let Some(run) = &event.head.run_id else {
+            return;
+        };
+        for id in ids {
+            for kind in [Kind::Text, Kind::Reasoning, Kind::ToolCall] {
+                let node = conversation.resolve(run, id, kind);
+                for block in node.map(|node| conversation.blocks_of_node(node)).unwrap_or_default() {
+                    if let Some(part) = self.part_of.get(block as usize).copied().flatten() {
+                        self.hide_part(conversation, part, changes);
+                    }
+                }
+            }
+        }
+    }
+
+    fn hide_part(&mut self, conversation: &Conversation, part: u32, changes: &mut Changes) {
+        let Part { entry, slot, .. } = self.parts[part as usize];
+        if !self.entries[entry as usize].parts.is_shown(slot) {
+            return;
+        }
+        if let Some(path) = self.part_place(part, changes) {
+            changes.remove(&path);
+        }
+        self.entries[entry as usize].parts.show(slot, false);
+        self.refresh(conversation, &[self.entries[entry as usize].message], changes);
+    }
+
+    /// The path of an entry; nothing if nobody wants it or the entry is not to be seen.
+    fn entry_path(&self, entry: u32, changes: &Changes) -> Option<Vec<Step<'static>>> {
+        if !changes.are_wanted() {
+            return None;
+        }
+        let mut back = Vec::new();
+        let mut at = entry;
+        loop {
+            if !self.is_shown(at) {
+                return None;
+            }
+            let (branch, slot) = self.entries[at as usize].place;
+            let branch = &self.branches[branch as usize];
+            back.extend([Step::Index(branch.entries.rank(slot)), Step::from("entries")]);
+            let Some((part, nth)) = branch.under else {
+                break;
+            };
+            let Part { entry, slot, .. } = self.parts[part as usize];
+            let parts = &self.entries[entry as usize].parts;
+            if !parts.is_shown(slot) || self.options.collapse_tools {
+                return None;
+            }
+            back.extend([
+                Step::Index(nth),
+                Step::from("branches"),
+                Step::Index(parts.rank(slot)),
+                Step::from("parts"),
+            ]);
+            at = entry;
+        }
+        back.reverse();
+        Some(back)
+    }
+
+    /// The path of a part; nothing if nobody wants it or the part is not to be seen.
+    fn part_place(&self, part: u32, changes: &Changes) -> Option<Vec<Step<'static>>> {
+        let Part { entry, slot, .. } = self.parts[part as usize];
+        let parts = &self.entries[entry as usize].parts;
+        if !parts.is_shown(slot) {
+            return None;
+        }
+        let mut path = self.entry_path(entry, changes)?;
+        path.extend([Step::from("parts"), Step::Index(parts.rank(slot))]);
+        Some(path)
+    }
+
+    /// The path of a member of a part.
+    fn part_path(&self, part: u32, changes: &Changes, member: &'static str) -> Option<Vec<Step<'static>>> {
+        let mut path = self.part_place(part, changes)?;
+        path.push(Step::from(member));
+        Some(path)
+    }
+}
+
+impl Projection for Thread {
+    const NAME: &'static str = "thread";
+
+    fn apply(
+        &mut self,
+        conversation: &Conversation,
+        placed: Option<Placed>,
+        event: &Event,
+        changes: &mut Changes,
+    ) {
+        match &event.body {
+            Body::Summary(_) | Body::HistoryCompacted(_) | Body::ActiveChanged(_) => {
+                self.active_changed(conversation, event, changes);
+            }
+            Body::RelayResolved(resolved) if placed.is_none() => {
+                self.resolve(conversation, resolved, changes)
+            }
+            _ => {}
+        }
+        if let Some(placed) = placed {
+            self.placed(conversation, placed, event, changes);
+        }
+    }
+
+    fn snapshot<'a>(&'a self, conversation: &'a Conversation) -> impl Serialize + 'a {
+        write::ThreadView { thread: self, conversation }
+    }
+}
+
+fn is_discarded(conversation: &Conversation, block: Place) -> bool {
+    let node = conversation.block(block).and_then(|block| conversation.node(block.node));
+    node.is_some_and(antiphon_graph::Node::is_discarded)
+}
+
+fn put(list: &mut Vec<Option<u32>>, at: Place, value: u32) {
+    if list.len() <= at as usize {
+        list.resize(at as usize + 1, None);
+    }
+    list[at as usize] = Some(value);
+}
+
+fn answer_of(parts: &mut [Part], part: u32) -> &mut Answer {
+    parts[part as usize].answer.get_or_insert_default()
+}

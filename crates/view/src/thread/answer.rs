@@ -1,0 +1,265 @@
+//! What comes of calls, of code and of requests, and who is nested under them.
+
+use antiphon_event::body::request;
+use antiphon_event::{Body, Event, Kind, RunId};
+use antiphon_graph::{Change, Conversation, Place, Placed};
+
+use super::part::{Relay, RelayStatus};
+use super::{Thread, answer_of, write};
+use crate::{Changes, Step};
+
+impl Thread {
+    /// A result, progress or output: shown with its call; on its own as long as the call has not come.
+    pub(super) fn answer(
+        &mut self,
+        conversation: &Conversation,
+        placed: Placed,
+        event: &Event,
+        entry: Option<u32>,
+        changes: &mut Changes,
+    ) {
+        let caller = called(event).and_then(|(run, id, kind)| conversation.resolve(run, id, kind));
+        if let Some(part) = caller.and_then(|node| self.part_of_node(conversation, node)) {
+            self.attach(conversation, part, placed.node, Some((placed.change, event)), changes);
+            return;
+        }
+        let Some(entry) = entry else {
+            return;
+        };
+        match self.part_of.get(placed.block as usize).copied().flatten() {
+            None => {
+                let part = self.add_part(conversation, entry, placed.block, changes);
+                let id = called(event).map_or("", |(_, id, _)| id);
+                self.waiting.entry(id.to_owned()).or_default().push(part);
+            }
+            Some(part) => match &event.body {
+                Body::ReplProgress(progress) => self.grow(part, &progress.chunk, changes),
+                _ => self.replace_part(conversation, part, changes),
+            },
+        }
+    }
+
+    /// Puts a result or progress to its call. `how` is the event that brought it, if it is new.
+    fn attach(
+        &mut self,
+        conversation: &Conversation,
+        part: u32,
+        node: Place,
+        how: Option<(Change, &Event)>,
+        changes: &mut Changes,
+    ) {
+        let kind = conversation.node(node).map(antiphon_graph::Node::kind);
+        if !matches!(kind, Some(Kind::ToolProgress | Kind::ReplProgress)) {
+            answer_of(&mut self.parts, part).result = Some(node);
+            match how {
+                // What a result lost when it came again is not known any more.
+                Some((Change::Updated, _)) => self.replace_part(conversation, part, changes),
+                _ => self.members_changed(conversation, part, &["output", "isError", "status"], changes),
+            }
+            return;
+        }
+        let progress = &mut answer_of(&mut self.parts, part).progress;
+        if let Some((Change::Appended { .. }, event)) = how
+            && let Body::ReplProgress(piece) = &event.body
+            && progress.contains(&node)
+        {
+            if !self.options.collapse_tools
+                && let Some(path) = self.part_path(part, changes, "progress")
+            {
+                changes.append(&path, &piece.chunk);
+            }
+            return;
+        }
+        match progress.iter().position(|known| *known == node) {
+            Some(_) => {}
+            None => progress.push(node),
+        }
+        self.members_changed(conversation, part, &["progress"], changes);
+    }
+
+    /// Answers that came before their call, and were shown on their own, go where they belong.
+    pub(super) fn adopt_answers(
+        &mut self,
+        conversation: &Conversation,
+        part: u32,
+        event: &Event,
+        changes: &mut Changes,
+    ) {
+        let id = match &event.body {
+            Body::ToolCall(call) => call.id.as_str(),
+            Body::ReplInput(input) => input.id.as_str(),
+            _ => return,
+        };
+        let call = conversation.block(self.parts[part as usize].block).map(|block| block.node);
+        let means_this = |alone: &u32| {
+            let block = conversation.block(self.parts[*alone as usize].block)?;
+            let run = conversation.node(block.node)?.run();
+            (conversation.resolve(run, id, event.kind()) == call).then_some(block.node)
+        };
+        let Some(waiting) = self.waiting.get(id) else {
+            return;
+        };
+        let found: Vec<_> = waiting.iter().filter_map(|alone| Some((*alone, means_this(alone)?))).collect();
+        for (alone, node) in found {
+            self.hide_part(conversation, alone, changes);
+            self.attach(conversation, part, node, None, changes);
+        }
+    }
+
+    /// A call that came again is about to run.
+    pub(super) fn about_to_run(&mut self, conversation: &Conversation, part: u32, changes: &mut Changes) {
+        answer_of(&mut self.parts, part).running = true;
+        self.members_changed(conversation, part, &["name", "input", "callType", "status"], changes);
+    }
+
+    /// A request to a person: shown with its call, or on its own.
+    pub(super) fn request(
+        &mut self,
+        conversation: &Conversation,
+        relay: &request::Relay,
+        placed: Placed,
+        event: &Event,
+        entry: Option<u32>,
+        changes: &mut Changes,
+    ) {
+        let asked = Relay {
+            id: relay.id.clone(),
+            kind: relay.kind.to_string(),
+            status: RelayStatus::Pending,
+            by: None,
+            reason: None,
+        };
+        let call = relay.tool_call_id.as_ref().zip(event.head.run_id.as_ref());
+        let call = call.and_then(|(id, run)| conversation.resolve(run, id.as_str(), Kind::ToolCall));
+        let part = match call.and_then(|node| self.part_of_node(conversation, node)) {
+            Some(part) => part,
+            None => match (self.part_of.get(placed.block as usize).copied().flatten(), entry) {
+                (Some(part), _) => part,
+                (None, Some(entry)) => self.add_part(conversation, entry, placed.block, changes),
+                (None, None) => return,
+            },
+        };
+        self.relays.insert(relay.id.clone(), part);
+        answer_of(&mut self.parts, part).relay = Some(asked);
+        match placed.change {
+            Change::Updated => self.replace_part(conversation, part, changes),
+            _ => self.members_changed(conversation, part, &["relay", "status"], changes),
+        }
+    }
+
+    /// A request was answered; the first answer counts.
+    pub(super) fn resolve(
+        &mut self,
+        conversation: &Conversation,
+        resolved: &request::RelayResolved,
+        changes: &mut Changes,
+    ) {
+        let Some(part) = self.relays.get(&resolved.relay_id).copied() else {
+            return;
+        };
+        let Some(relay) = &mut answer_of(&mut self.parts, part).relay else {
+            return;
+        };
+        if relay.id != resolved.relay_id || relay.status != RelayStatus::Pending {
+            return;
+        }
+        relay.status = match resolved.approved {
+            Some(true) => RelayStatus::Approved,
+            Some(false) if resolved.by == "timeout" => RelayStatus::Expired,
+            Some(false) => RelayStatus::Denied,
+            None => RelayStatus::Answered,
+        };
+        relay.by = Some(resolved.by.clone());
+        relay.reason.clone_from(&resolved.reason);
+        self.members_changed(conversation, part, &["relay", "status"], changes);
+    }
+
+    /// Says that members of a part are new or have changed.
+    fn members_changed(
+        &self,
+        conversation: &Conversation,
+        part: u32,
+        names: &[&'static str],
+        changes: &mut Changes,
+    ) {
+        let view = write::PartView { thread: self, conversation, part };
+        for name in names {
+            if let Some(path) = self.part_path(part, changes, name)
+                && let Some(value) = view.member(name)
+            {
+                changes.set(&path, &value);
+            }
+        }
+    }
+
+    /// Runs that waited for this node move to where they belong.
+    pub(super) fn adopt(&mut self, conversation: &Conversation, node: Place, changes: &mut Changes) {
+        for first in conversation.children_of(node).collect::<Vec<_>>() {
+            let Some(run) = conversation.node(first).map(antiphon_graph::Node::run_place) else {
+                continue;
+            };
+            if self.runs.get(run as usize).is_some_and(|run| run.known && run.orphan) {
+                let (branch, leader) = self.branch_for(conversation, first, changes);
+                if let Some(leader) = leader {
+                    self.runs[leader as usize].followers.push(run);
+                }
+                self.move_run(conversation, run, branch, changes);
+            }
+        }
+    }
+
+    /// Moves a run, and those that stand beside it because of it, into a branch.
+    fn move_run(&mut self, conversation: &Conversation, run: u32, branch: u32, changes: &mut Changes) {
+        self.runs[run as usize].orphan = false;
+        for entry in self.runs[run as usize].entries.clone() {
+            self.entries[entry as usize].orphan = false;
+            if let Some(mut path) = self.entry_path(entry, changes) {
+                path.push(Step::from("orphan"));
+                changes.remove(&path);
+            }
+        }
+        let from = self.runs[run as usize].branch;
+        if from == branch {
+            return;
+        }
+        let mut moved = Vec::new();
+        let mut stack = vec![run];
+        while let Some(run) = stack.pop() {
+            let run = &mut self.runs[run as usize];
+            if run.branch == from {
+                run.branch = branch;
+                moved.extend(run.entries.iter().copied());
+                stack.extend(run.followers.iter().copied());
+            }
+        }
+        moved.sort_unstable();
+        for entry in moved {
+            self.move_entry(conversation, entry, branch, changes);
+        }
+    }
+
+    /// Moves an entry to the end of another branch. The slot it leaves stays empty for ever.
+    fn move_entry(&mut self, conversation: &Conversation, entry: u32, branch: u32, changes: &mut Changes) {
+        let old = self.entries[entry as usize].home;
+        if self.branches[old.0 as usize].entries.is_shown(old.1) {
+            self.take_out(old, changes);
+        }
+        let slot = self.branches[branch as usize].entries.push(entry, false);
+        self.entries[entry as usize].home = (branch, slot);
+        self.entries[entry as usize].place = (branch, slot);
+        let message = self.entries[entry as usize].message;
+        self.refresh(conversation, &[message], changes);
+    }
+}
+
+/// What a result or progress is about: the run that says so, the id, and the type of what is meant.
+fn called(event: &Event) -> Option<(&RunId, &str, Kind)> {
+    let run = event.head.run_id.as_ref()?;
+    match &event.body {
+        Body::ToolResult(result) => Some((run, result.id.as_str(), Kind::ToolCall)),
+        Body::ToolProgress(progress) => Some((run, progress.tool_call_id.as_str(), Kind::ToolCall)),
+        Body::ReplProgress(progress) => Some((run, progress.id.as_str(), Kind::ReplInput)),
+        Body::ReplOutput(output) => Some((run, output.id.as_str(), Kind::ReplInput)),
+        _ => None,
+    }
+}

@@ -1,0 +1,100 @@
+//! The parts of a thread: what entries are made of, as they are kept.
+
+use antiphon_graph::Place;
+use serde::{Deserialize, Serialize};
+
+use crate::slots::Slots;
+
+/// A list of entries: the conversation itself, or what a subagent did.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Branch {
+    /// The part it hangs from, and which of its branches it is; none for the conversation itself.
+    pub(super) under: Option<(u32, usize)>,
+    /// How deep it is nested.
+    pub(super) depth: u32,
+    /// The run that opened it.
+    pub(super) run: Option<antiphon_event::RunId>,
+    pub(super) entries: Slots<u32>,
+}
+
+/// One message of a thread.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) message: Place,
+    /// The branch and slot it was given.
+    pub(super) home: (u32, usize),
+    /// The branch and slot it is in: a summary is in that of its first source.
+    pub(super) place: (u32, usize),
+    pub(super) parts: Slots<u32>,
+    pub(super) status: Status,
+    /// Whether it waits for a parent that has not come.
+    pub(super) orphan: bool,
+    pub(super) at: Option<antiphon_event::Timestamp>,
+    pub(super) agent: Option<String>,
+    pub(super) flow_node: Option<antiphon_event::FlowNodeId>,
+}
+
+/// How far a message has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// More may come.
+    Streaming,
+    /// It is whole.
+    Complete,
+    /// Its run failed.
+    Error,
+    /// Its run was cancelled.
+    Cancelled,
+    /// Its run was cut off.
+    Interrupted,
+}
+
+/// One part of an entry.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Part {
+    pub(super) entry: u32,
+    pub(super) slot: usize,
+    /// The block it shows.
+    pub(super) block: Place,
+    /// What came of a call or of code.
+    pub(super) answer: Option<Answer>,
+}
+
+/// What came of a call, of code, or of a request.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Answer {
+    /// The node of the result.
+    pub(super) result: Option<Place>,
+    /// The nodes of its progress, in order.
+    pub(super) progress: Vec<Place>,
+    /// The latest request about it.
+    pub(super) relay: Option<Relay>,
+    /// Whether it was about to run.
+    pub(super) running: bool,
+    pub(super) branches: Vec<u32>,
+}
+
+/// A request to a person, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Relay {
+    pub(super) id: antiphon_event::RelayId,
+    pub(super) kind: String,
+    pub(super) status: RelayStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum RelayStatus {
+    Pending,
+    Approved,
+    Denied,
+    Answered,
+    Expired,
+}
