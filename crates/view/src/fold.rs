@@ -18,6 +18,9 @@ pub trait View: Default + Clone + Serialize + DeserializeOwned + Send + 'static 
     /// Takes in one event, and says what that changes in the snapshot.
     fn apply(&mut self, event: &Event, changes: &mut Changes);
 
+    /// Takes note that there was an event of an unknown type. Nothing a reader sees may change.
+    fn pass_over(&mut self, _event: &Event) {}
+
     /// What a reader sees now.
     fn snapshot(&self) -> impl Serialize + '_;
 }
@@ -47,7 +50,9 @@ impl<V: View> Fold<V> {
 
     /// Takes in one event, unless it is a repeat or of a type this version does not know.
     pub fn apply(&mut self, event: &Event, changes: &mut Changes) {
-        if event.kind() != Kind::Unknown && self.seen.admit(event) {
+        if event.kind() == Kind::Unknown {
+            self.view.pass_over(event);
+        } else if self.seen.admit(event) {
             self.view.apply(event, changes);
         }
     }

@@ -20,6 +20,7 @@ use crate::{Change, Changes, Op, Step, View, path};
 pub struct Replay {
     branches: Vec<Branch>,
     transcripts: Vec<Transcript>,
+    tapes: Vec<Tape>,
     by_scope: Index<(Option<SessionId>, Option<BranchId>)>,
     turns: Index<(usize, EventFlowId)>,
 }
@@ -40,15 +41,15 @@ pub struct Branch {
     pub metadata: Option<Json>,
     /// Where it forks off.
     pub from: Option<ForkPoint>,
-    /// The first position seen.
+    /// The position of the first record shown.
     pub first_seq: u64,
-    /// The last position seen.
+    /// The position of the last record shown.
     pub last_seq: u64,
     /// When the first record was written.
     pub started_at: Option<Timestamp>,
     /// When the last record was written.
     pub ended_at: Option<Timestamp>,
-    /// Records seen.
+    /// Records, without those of unknown types.
     pub events: u64,
     /// Records of each type.
     pub types: BTreeMap<Arc<str>, u64>,
@@ -56,6 +57,15 @@ pub struct Branch {
     pub gaps: Vec<Gap>,
     /// The turns, in the order of their first record.
     pub turns: Vec<Turn>,
+}
+
+/// How far a branch has been read, with records of unknown types, which no reader sees.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Tape {
+    branch: Option<usize>,
+    reached: u64,
+    /// Gaps that will be shown with the next record that is.
+    unsaid: Vec<Gap>,
 }
 
 /// Positions that are missing, both ends included.
@@ -91,13 +101,20 @@ impl View for Replay {
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
         let Some(seq) = event.head.seq else { return };
-        let place = self.branch(seq, event, changes);
+        let tape = self.read(seq, event);
+        let place = self.branch(tape, seq, event, changes);
         self.count(place, seq, event, changes);
         self.describe(place, &event.body, changes);
         if let Some(turn) = &event.head.event_flow_id {
             self.turn(place, seq, turn, event, changes);
         }
         self.fold_message(place, event, changes);
+    }
+
+    fn pass_over(&mut self, event: &Event) {
+        if let Some(seq) = event.head.seq {
+            self.read(seq, event);
+        }
     }
 
     fn snapshot(&self) -> impl Serialize + '_ {
@@ -128,19 +145,44 @@ impl Replay {
         self.transcripts.get(place).map_or(&[], Transcript::messages)
     }
 
-    fn branch(&mut self, seq: u64, event: &Event, changes: &mut Changes) -> usize {
+    /// Takes note of a position, and of what is missing before it.
+    fn read(&mut self, seq: u64, event: &Event) -> usize {
         let scope = (event.head.session_id.clone(), event.head.branch_id.clone());
-        if let Some(place) = self.by_scope.get(&scope) {
-            return place;
+        let place = self.by_scope.get(&scope).unwrap_or_else(|| {
+            let reached = expected_before(seq, &event.body);
+            self.by_scope.insert(scope, self.tapes.len());
+            self.tapes.push(Tape { branch: None, reached, unsaid: Vec::new() });
+            self.tapes.len() - 1
+        });
+        let tape = &mut self.tapes[place];
+        if seq > tape.reached.saturating_add(1) {
+            tape.unsaid.push(Gap { from: tape.reached + 1, to: seq - 1 });
         }
+        tape.reached = tape.reached.max(seq);
+        place
+    }
+
+    /// The row of a branch, new if nothing of it was shown before, with all gaps that are known.
+    fn branch(&mut self, tape: usize, seq: u64, event: &Event, changes: &mut Changes) -> usize {
+        let known = self.tapes[tape].branch;
+        let place = known.unwrap_or_else(|| self.add(seq, event, changes));
+        self.tapes[tape].branch = Some(place);
+        for gap in self.tapes[tape].unsaid.drain(..) {
+            changes.append(path!["branches", place, "gaps"], &gap);
+            self.branches[place].gaps.push(gap);
+        }
+        place
+    }
+
+    fn add(&mut self, seq: u64, event: &Event, changes: &mut Changes) -> usize {
         let branch = Branch {
-            session_id: scope.0.clone(),
-            branch_id: scope.1.clone(),
+            session_id: event.head.session_id.clone(),
+            branch_id: event.head.branch_id.clone(),
             title: None,
             metadata: None,
             from: None,
             first_seq: seq,
-            last_seq: expected_before(seq, &event.body),
+            last_seq: seq,
             started_at: event.head.at,
             ended_at: None,
             events: 0,
@@ -152,21 +194,13 @@ impl Replay {
             changes.append(path!["branches"], &branch);
             changes.set(path!["branches", self.branches.len(), "messages"], &[(); 0]);
         }
-        self.by_scope.insert(scope, self.branches.len());
         self.branches.push(branch);
         self.transcripts.push(Transcript::default());
         self.branches.len() - 1
     }
 
-    /// Takes note of a record, and of what is missing before it.
     fn count(&mut self, place: usize, seq: u64, event: &Event, changes: &mut Changes) {
         let branch = &mut self.branches[place];
-        let expected = branch.last_seq.saturating_add(1);
-        if seq > expected {
-            let gap = Gap { from: expected, to: seq - 1 };
-            changes.append(path!["branches", place, "gaps"], &gap);
-            branch.gaps.push(gap);
-        }
         put(&mut branch.last_seq, seq, changes, path!["branches", place, "lastSeq"]);
         renew(&mut branch.ended_at, event.head.at, changes, path!["branches", place, "endedAt"]);
         branch.events += 1;

@@ -71,7 +71,7 @@ pub struct Run {
     pub iterations: u64,
     /// What its own model calls used, without those of its children.
     pub used: Totals,
-    /// Runs it caused.
+    /// Runs it caused, without people's answers to it.
     pub children: u64,
 }
 

@@ -267,11 +267,9 @@ impl Tools {
         let text = id.shared();
         let open = || self.by_id.latest(&text).filter(|place| !self.calls[*place].is_over());
         let known = self.by_id.exact(run, &text).or_else(open);
-        known.unwrap_or_else(|| {
-            let place = self.add(run, event, id, true, changes);
-            self.by_id.insert(run, &text, place);
-            place
-        })
+        let place = known.unwrap_or_else(|| self.add(run, event, id, true, changes));
+        self.by_id.insert(run, &text, place);
+        place
     }
 
     fn add(&mut self, run: &RunId, event: &Event, id: &CallId, orphan: bool, changes: &mut Changes) -> usize {

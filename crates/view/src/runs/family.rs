@@ -1,12 +1,12 @@
 //! Who started whom: a cause is a tool call, a node of the conversation graph, or a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use antiphon_event::{Body, Event, RunId};
 use serde::{Deserialize, Serialize};
 
-use super::Runs;
+use super::{Kind, Runs};
 use crate::index::Index;
 use crate::value::{fill, put};
 use crate::{Changes, path};
@@ -21,6 +21,8 @@ pub(super) struct Family {
     /// The runs that wait for a cause to arrive.
     awaited: BTreeMap<Arc<str>, Vec<usize>>,
     parents: BTreeMap<usize, usize>,
+    /// The runs that others follow from.
+    followed: BTreeSet<usize>,
 }
 
 impl Family {
@@ -79,16 +81,18 @@ impl Runs {
             return;
         }
         self.family.parents.insert(child, parent);
+        self.family.followed.insert(parent);
         let parent_run = self.rows[parent].run_id.clone();
         let slot = &mut self.rows[child].parent_run_id;
         fill(slot, Some(parent_run), changes, path!["runs", child, "parentRunId"]);
-        let children = self.rows[parent].children + 1;
+        // A person who answers follows a run, but is not a part of it.
+        let children = self.rows[parent].children + u64::from(self.rows[child].kind != Kind::User);
         put(&mut self.rows[parent].children, children, changes, path!["runs", parent, "children"]);
     }
 
-    /// Whether a run is another one or was caused by it. Only a run that has children has to be looked for.
+    /// Whether a run is another one or follows from it. Only one that is followed has to be looked for.
     fn is_within(&self, run: usize, other: usize) -> bool {
-        if self.rows[other].children == 0 {
+        if !self.family.followed.contains(&other) {
             return run == other;
         }
         std::iter::successors(Some(run), |run| self.family.parents.get(run).copied()).any(|run| run == other)
