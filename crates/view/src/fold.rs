@@ -10,7 +10,7 @@ use crate::Changes;
 ///
 /// `apply` costs what it changes, never what there is already, and never fails: an event that says nothing
 /// to a view, or that nobody expected, leaves it as it is. Saved (serialised) and loaded again it goes on as
-/// if nothing had happened. Repeats and unknown types never reach it, see [`Fold`].
+/// if nothing had happened. Repeats and unknown types never reach `apply`, see [`Fold`].
 pub trait View: Default + Clone + Serialize + DeserializeOwned + Send + 'static {
     /// What it is called on the command line and in addresses.
     const NAME: &'static str;

@@ -68,10 +68,13 @@ impl Totals {
 }
 
 /// What one run, agent, node or model used.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The run, the agent, the path of the node, or the model.
     pub id: Arc<str>,
+    /// What people call it, if that is something else: agents only.
+    pub name: Option<String>,
     /// What it used.
     pub used: Totals,
 }
@@ -86,6 +89,7 @@ struct Table {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Known {
     agent: Option<Arc<str>>,
+    name: Option<String>,
     node: Option<Arc<str>>,
 }
 
@@ -96,8 +100,8 @@ impl View for Usage {
         let Some(run) = &event.head.run_id else { return };
         match &event.body {
             Body::HarnessStart(start) => {
-                let agent = start.agent_id.as_ref().map(AgentId::shared);
-                let known = Known { agent: agent_of(event).or(agent), node: node_of(event) };
+                let agent = agent_of(event).or_else(|| start.agent_id.as_ref().map(AgentId::shared));
+                let known = Known { agent, name: agent_name(event), node: node_of(event) };
                 if known.agent.is_some() || known.node.is_some() {
                     self.known.insert(run.clone(), known);
                 }
@@ -157,37 +161,39 @@ impl Usage {
         changes.set(path!["total"], &self.total);
         let known = self.known.get(run).cloned().unwrap_or_default();
         let model = used.model.as_deref().unwrap_or(UNKNOWN).into();
+        let name = agent_name(event).or(known.name);
         let counted = [
-            ("runs", &mut self.runs, Some(run.shared())),
-            ("agents", &mut self.agents, agent_of(event).or(known.agent)),
-            ("nodes", &mut self.nodes, node_of(event).or(known.node)),
-            ("models", &mut self.models, Some(model)),
+            ("runs", &mut self.runs, Some(run.shared()), None),
+            ("agents", &mut self.agents, agent_of(event).or(known.agent), name),
+            ("nodes", &mut self.nodes, node_of(event).or(known.node), None),
+            ("models", &mut self.models, Some(model), None),
         ];
-        for (name, table, id) in counted {
+        for (table_name, table, id, name) in counted {
             if let Some(id) = id {
-                table.add(name, id, used, changes);
+                let name = name.filter(|name| **name != *id);
+                table.add(table_name, Row { id, name, used: Totals::default() }, used, changes);
             }
         }
     }
 }
 
 impl Table {
-    fn add(&mut self, name: &str, id: Arc<str>, used: &Used, changes: &mut Changes) {
-        if let Some(place) = self.by_id.get(&id) {
+    /// Counts a model call in the row with the id of this one, or in this one.
+    fn add(&mut self, table: &str, mut row: Row, used: &Used, changes: &mut Changes) {
+        if let Some(place) = self.by_id.get(&row.id) {
             self.rows[place].used.add(used);
-            changes.set(path![name, place, "used"], &self.rows[place].used);
+            changes.set(path![table, place, "used"], &self.rows[place].used);
             return;
         }
-        let mut row = Row { id: Arc::clone(&id), used: Totals::default() };
         row.used.add(used);
-        changes.append(path![name], &row);
-        self.by_id.insert(id, self.rows.len());
+        changes.append(path![table], &row);
+        self.by_id.insert(Arc::clone(&row.id), self.rows.len());
         self.rows.push(row);
     }
 }
 
 fn agent_of(event: &Event) -> Option<Arc<str>> {
-    agent_name(event).map(Arc::from)
+    event.head.agent.as_ref().map(|agent| agent.id.shared())
 }
 
 fn node_of(event: &Event) -> Option<Arc<str>> {

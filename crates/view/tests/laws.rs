@@ -106,6 +106,21 @@ proptest! {
             prop_assert_eq!(&after["view"], &before["view"], "{}", entry.name);
         }
     }
+
+    #[test]
+    fn what_was_said_reads_the_same_from_the_records(events in stream()) {
+        let mut records = events;
+        for event in &mut records {
+            (event.head.session_id, event.head.branch_id, event.head.seq) = (None, None, None);
+        }
+        let records = numbered(records);
+        let live = fold(find("transcript").expect("in the catalogue"), &records).snapshot();
+        let replayed = fold(find("replay").expect("in the catalogue"), &records).snapshot();
+        let nothing = json!([]);
+        let messages = replayed.pointer("/branches/0/messages").unwrap_or(&nothing);
+        prop_assert_eq!(&live["messages"], messages);
+        prop_assert!(replayed["branches"].as_array().is_none_or(|all| all.iter().all(|one| one["gaps"] == json!([]))));
+    }
 }
 
 /// A view, what comes too early, what it belongs to, and a place in the snapshot before and after that.

@@ -46,13 +46,13 @@ fn the_first_answer_counts() {
 fn the_end_of_a_run_closes_what_it_asked_and_nothing_else() {
     check(
         "permissions",
-        r#"
+        r"
         a relay p1
         b relay p2
         f relay p3 approval
         a harness_end cancelled
         f run_end FAILED
-        "#,
+        ",
         &expect![[r#"
             pending 1
             requests {id:"p1" status:"closed" orphan:false kind:"permission" runId:"a"}

@@ -21,7 +21,7 @@ fn tokens_and_cost_are_counted_by_run_agent_node_and_model() {
             runs {id:"b" used:{calls:2 inputTokens:2 outputTokens:2 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.2 unpriced:1}}
             runs {id:"p" used:{calls:1 inputTokens:7 outputTokens:0 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:1}}
             agents {id:"root" used:{calls:2 inputTokens:20 outputTokens:10 cacheReadTokens:4 cacheCreationTokens:2 costUsd:0.3 unpriced:0}}
-            agents {id:"Writer" used:{calls:2 inputTokens:2 outputTokens:2 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.2 unpriced:1}}
+            agents {id:"w" name:"Writer" used:{calls:2 inputTokens:2 outputTokens:2 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.2 unpriced:1}}
             nodes {id:"write" used:{calls:1 inputTokens:1 outputTokens:1 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.2 unpriced:0}}
             nodes {id:"outer/write" used:{calls:1 inputTokens:1 outputTokens:1 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:1}}
             models {id:"large" used:{calls:2 inputTokens:20 outputTokens:10 cacheReadTokens:4 cacheCreationTokens:2 costUsd:0.3 unpriced:0}}
@@ -49,8 +49,8 @@ fn nothing_used_is_nothing() {
     check(
         "usage",
         "a text t x\na harness_end done totalUsage={\"inputTokens\":5,\"outputTokens\":5}",
-        &expect![[r#"
+        &expect![[r"
             total {calls:0 inputTokens:0 outputTokens:0 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:0}
-        "#]],
+        "]],
     );
 }
