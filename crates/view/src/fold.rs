@@ -10,13 +10,16 @@ use crate::Changes;
 ///
 /// `apply` costs what it changes, never what there is already, and never fails: an event that says nothing
 /// to a view, or that nobody expected, leaves it as it is. Saved (serialised) and loaded again it goes on as
-/// if nothing had happened. Repeats and unknown types never reach it, see [`Fold`].
+/// if nothing had happened. Repeats and unknown types never reach `apply`, see [`Fold`].
 pub trait View: Default + Clone + Serialize + DeserializeOwned + Send + 'static {
     /// What it is called on the command line and in addresses.
     const NAME: &'static str;
 
     /// Takes in one event, and says what that changes in the snapshot.
     fn apply(&mut self, event: &Event, changes: &mut Changes);
+
+    /// Takes note that there was an event of an unknown type. Nothing a reader sees may change.
+    fn pass_over(&mut self, _event: &Event) {}
 
     /// What a reader sees now.
     fn snapshot(&self) -> impl Serialize + '_;
@@ -47,7 +50,9 @@ impl<V: View> Fold<V> {
 
     /// Takes in one event, unless it is a repeat or of a type this version does not know.
     pub fn apply(&mut self, event: &Event, changes: &mut Changes) {
-        if event.kind() != Kind::Unknown && self.seen.admit(event) {
+        if event.kind() == Kind::Unknown {
+            self.view.pass_over(event);
+        } else if self.seen.admit(event) {
             self.view.apply(event, changes);
         }
     }

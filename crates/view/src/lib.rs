@@ -2,14 +2,50 @@
 //!
 //! In: events. Out: a snapshot to begin with and [`Change`]s to keep it up to date. No clock, no I/O.
 //! Start reading at [`View`]; each view has a file of its own, and [`catalogue`] lists them all.
+//!
+//! ```
+//! use antiphon_event::Event;
+//! use antiphon_view::{Changes, Fold, Transcript};
+//!
+//! let mut fold = Fold::new(Transcript::default());
+//! let mut changes = Changes::wanted();
+//! for content in ["hel", "lo"] {
+//!     let line = format!(r#"{{"type":"text","runId":"r","id":"t","content":"{content}"}}"#);
+//!     fold.apply(&Event::from_json(&line)?, &mut changes);
+//! }
+//! assert_eq!(fold.view().messages()[0].text, "hello");
+//! let last = changes.take().pop().expect("a piece of text changes a message");
+//! assert_eq!(
+//!     serde_json::to_string(&last).expect("changes are JSON"),
+//!     r#"{"op":"append","path":"/messages/0/text","value":"lo"}"#
+//! );
+//! # Ok::<(), antiphon_event::Error>(())
+//! ```
 
 mod change;
 mod fold;
 mod projection;
 mod slots;
 pub mod thread;
+mod index;
+mod money;
 mod value;
+
+pub mod catalogue;
+pub mod permissions;
+pub mod replay;
+pub mod runs;
+pub mod tools;
+pub mod transcript;
+pub mod usage;
 
 pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};
 pub use projection::{Projected, Projection};
+pub use money::Cost;
+pub use permissions::Permissions;
+pub use replay::Replay;
+pub use runs::Runs;
+pub use tools::Tools;
+pub use transcript::Transcript;
+pub use usage::Usage;

@@ -1,7 +1,58 @@
-//! [`to_value`]: anything we show, as a value, whatever numbers were sent to us.
+//! Values as they are shown and saved: whatever numbers and `null`s were sent to us.
 
-use serde::Serialize;
+use antiphon_event::{Event, Json};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+use crate::{Changes, Step};
+
+/// Gives a slot of a row its value, and says so if that changes anything.
+pub(crate) fn put<T: PartialEq + Serialize>(
+    slot: &mut T,
+    value: T,
+    changes: &mut Changes,
+    path: &[Step<'_>],
+) {
+    if *slot != value {
+        *slot = value;
+        changes.set(path, slot);
+    }
+}
+
+/// Gives a slot its value if there is one: what was not said again still holds.
+pub(crate) fn renew<T: PartialEq + Serialize>(
+    slot: &mut Option<T>,
+    value: Option<T>,
+    changes: &mut Changes,
+    path: &[Step<'_>],
+) {
+    if value.is_some() {
+        put(slot, value, changes, path);
+    }
+}
+
+/// Gives a slot that has no value its first: what was said before is not corrected.
+pub(crate) fn fill<T: PartialEq + Serialize>(
+    slot: &mut Option<T>,
+    value: Option<T>,
+    changes: &mut Changes,
+    path: &[Step<'_>],
+) {
+    if slot.is_none() {
+        put(slot, value, changes, path);
+    }
+}
+
+/// What people call the agent behind an event.
+pub(crate) fn agent_name(event: &Event) -> Option<String> {
+    let agent = event.head.agent.as_ref()?;
+    Some(agent.name.clone().unwrap_or_else(|| agent.id.to_string()))
+}
+
+/// Loads a payload that may be absent so that `null` is a value that was given.
+pub(crate) fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
 
 /// The value of something serialisable. A number that no `f64` can hold becomes its text.
 pub(crate) fn to_value<T: Serialize + ?Sized>(shown: &T) -> Value {

@@ -1,0 +1,321 @@
+//! [`Permissions`]: what people were asked, in the order they were asked, and what came of it.
+//!
+//! In: requests, answers, grants, ends of runs. A request is never moved; one that waits is `pending`.
+//! Start reading at [`Request`], then [`Permissions::apply`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_event::body::lifecycle::HarnessEnd;
+use antiphon_event::body::request::{GrantAdded, Relay, RelayResolved};
+use antiphon_event::{
+    Body, CallId, EndReason, Event, FlowNodeId, Json, NodeStatus, RelayId, RelayKind, RunId, Scope, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::index::ByRun;
+use crate::value::{agent_name, given, put, renew};
+use crate::{Changes, View, path};
+
+/// Requests to people with their answers, and standing grants.
+///
+/// A request is closed by its first answer, or by the end of its run; a run that was only interrupted keeps
+/// its requests open. An answer to a request that nobody saw is an orphan until the request arrives.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Permissions {
+    requests: Vec<Request>,
+    grants: Vec<Grant>,
+    by_id: ByRun,
+    open: BTreeSet<usize>,
+    open_by_run: BTreeMap<RunId, BTreeSet<usize>>,
+}
+
+/// One request to a person.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    /// The request.
+    pub id: RelayId,
+    /// Whether it waits, or how it was closed.
+    pub status: Status,
+    /// Whether only the answer has been seen.
+    pub orphan: bool,
+    /// What is asked for.
+    pub kind: Option<RelayKind>,
+    /// The run that waits.
+    pub run_id: Option<RunId>,
+    /// The agent that asks.
+    pub agent: Option<String>,
+    /// The flow node that asks.
+    pub node_id: Option<FlowNodeId>,
+    /// The call it is about.
+    pub tool_call_id: Option<CallId>,
+    /// The tool it is about.
+    pub tool: Option<String>,
+    /// The tool's arguments, or whatever the question is about.
+    #[serde(default, deserialize_with = "given")]
+    pub params: Option<Json>,
+    /// The question, in words.
+    pub prompt: Option<String>,
+    /// Answers to choose from.
+    pub options: Option<Vec<String>>,
+    /// What shape an answer must have.
+    #[serde(default, deserialize_with = "given")]
+    pub schema: Option<Json>,
+    /// When it was asked.
+    pub asked_at: Option<Timestamp>,
+    /// When it is decided without an answer.
+    pub expires_at: Option<Timestamp>,
+    /// What was answered.
+    pub answer: Option<Answer>,
+}
+
+/// What was answered, by whom and when.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    /// Who answered; `timeout` if nobody did.
+    pub by: String,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// Yes or no.
+    pub approved: Option<bool>,
+    /// The answer to a question.
+    #[serde(default, deserialize_with = "given")]
+    pub answer: Option<Json>,
+    /// What to go on with instead.
+    #[serde(default, deserialize_with = "given")]
+    pub input: Option<Json>,
+    /// How far a yes reaches.
+    pub scope: Option<Scope>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// What holds without asking.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Grant {
+    /// What is allowed.
+    pub rule: Json,
+    /// How far.
+    pub scope: Scope,
+    /// Who allowed it.
+    pub by: String,
+    /// When.
+    pub at: Option<Timestamp>,
+}
+
+/// Whether a request waits, or how it was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It waits for an answer.
+    Pending,
+    /// Yes.
+    Approved,
+    /// No.
+    Denied,
+    /// Answered with something else than yes or no.
+    Answered,
+    /// Decided by the clock.
+    Expired,
+    /// Its run ended without an answer.
+    Closed,
+}
+
+impl View for Permissions {
+    const NAME: &'static str = "permissions";
+
+    fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        match (&event.body, &event.head.run_id) {
+            (Body::RelayResolved(resolved), run) => self.answered(run.as_ref(), event, resolved, changes),
+            (Body::GrantAdded(grant), _) => self.granted(event, grant, changes),
+            (Body::Relay(relay), Some(run)) => self.asked(run, event, relay, changes),
+            (body, Some(run)) if ends_run(body) => self.close(run, changes),
+            _ => {}
+        }
+    }
+
+    fn snapshot(&self) -> impl Serialize + '_ {
+        #[derive(Serialize)]
+        struct Snapshot<'a> {
+            pending: usize,
+            requests: &'a [Request],
+            grants: &'a [Grant],
+        }
+        Snapshot { pending: self.open.len(), requests: &self.requests, grants: &self.grants }
+    }
+}
+
+impl Permissions {
+    /// All requests, in the order they were asked.
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// The requests that wait for an answer, first come, first served.
+    pub fn pending(&self) -> impl Iterator<Item = &Request> {
+        self.open.iter().map(|place| &self.requests[*place])
+    }
+
+    /// What holds without asking, in the order it was granted.
+    pub fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
+    fn asked(&mut self, run: &RunId, event: &Event, relay: &Relay, changes: &mut Changes) {
+        let id = relay.id.shared();
+        let orphan = || self.by_id.latest(&id).filter(|place| self.requests[*place].orphan);
+        let known = self.by_id.exact(run, &id).or_else(orphan);
+        let asked = Request {
+            id: relay.id.clone(),
+            status: Status::Pending,
+            orphan: false,
+            kind: Some(relay.kind.clone()),
+            run_id: Some(run.clone()),
+            agent: agent_name(event),
+            node_id: event.head.node_id.clone(),
+            tool_call_id: relay.tool_call_id.clone(),
+            tool: relay.tool.clone(),
+            params: relay.params.clone(),
+            prompt: relay.prompt.clone(),
+            options: relay.options.clone(),
+            schema: relay.schema.clone(),
+            asked_at: event.head.at,
+            expires_at: relay.expires_at,
+            answer: None,
+        };
+        let place = self.keep(known, asked, changes);
+        self.by_id.insert(run, &id, place);
+        if self.requests[place].status == Status::Pending {
+            self.open.insert(place);
+            self.open_by_run.entry(run.clone()).or_default().insert(place);
+            changes.set(path!["pending"], &self.open.len());
+        }
+    }
+
+    /// Adds a request, or puts it in the place of one that was seen or answered before, with its answer.
+    fn keep(&mut self, known: Option<usize>, mut asked: Request, changes: &mut Changes) -> usize {
+        let Some(place) = known else {
+            changes.append(path!["requests"], &asked);
+            self.requests.push(asked);
+            return self.requests.len() - 1;
+        };
+        let request = &mut self.requests[place];
+        if let Some(answer) = request.answer.take() {
+            asked.status = request.status;
+            asked.answer = Some(answer);
+        }
+        asked.asked_at = request.asked_at.or(asked.asked_at);
+        *request = asked;
+        changes.set(path!["requests", place], request);
+        place
+    }
+
+    fn answered(
+        &mut self,
+        run: Option<&RunId>,
+        event: &Event,
+        resolved: &RelayResolved,
+        changes: &mut Changes,
+    ) {
+        let id = resolved.relay_id.shared();
+        let own = run.and_then(|run| self.by_id.exact(run, &id));
+        let waits = |place: &usize| run.is_none() || self.requests[*place].answer.is_none();
+        let known = own.or_else(|| self.by_id.latest(&id).filter(waits));
+        let place = known.unwrap_or_else(|| self.orphan(run, &resolved.relay_id, changes));
+        if self.requests[place].answer.is_some() {
+            return;
+        }
+        let answer = Answer {
+            by: resolved.by.clone(),
+            at: event.head.at,
+            approved: resolved.approved,
+            answer: resolved.answer.clone(),
+            input: resolved.input.clone(),
+            scope: resolved.scope.clone(),
+            reason: resolved.reason.clone(),
+        };
+        let status = match (answer.by.as_str(), answer.approved) {
+            ("timeout", _) => Status::Expired,
+            (_, Some(true)) => Status::Approved,
+            (_, Some(false)) => Status::Denied,
+            (_, None) => Status::Answered,
+        };
+        let request = &mut self.requests[place];
+        renew(&mut request.answer, Some(answer), changes, path!["requests", place, "answer"]);
+        put(&mut request.status, status, changes, path!["requests", place, "status"]);
+        self.no_longer_open(place, changes);
+    }
+
+    /// A row for an answer whose request nobody saw.
+    fn orphan(&mut self, run: Option<&RunId>, id: &RelayId, changes: &mut Changes) -> usize {
+        let request = Request {
+            id: id.clone(),
+            status: Status::Closed,
+            orphan: true,
+            kind: None,
+            run_id: run.cloned(),
+            agent: None,
+            node_id: None,
+            tool_call_id: None,
+            tool: None,
+            params: None,
+            prompt: None,
+            options: None,
+            schema: None,
+            asked_at: None,
+            expires_at: None,
+            answer: None,
+        };
+        let place = self.keep(None, request, changes);
+        match run {
+            Some(run) => self.by_id.insert(run, &id.shared(), place),
+            None => self.by_id.insert_anywhere(&id.shared(), place),
+        }
+        place
+    }
+
+    fn granted(&mut self, event: &Event, granted: &GrantAdded, changes: &mut Changes) {
+        let grant = Grant {
+            rule: granted.rule.clone(),
+            scope: granted.scope.clone(),
+            by: granted.by.clone(),
+            at: event.head.at,
+        };
+        changes.append(path!["grants"], &grant);
+        self.grants.push(grant);
+    }
+
+    /// Nobody waits any more for what this run asked.
+    fn close(&mut self, run: &RunId, changes: &mut Changes) {
+        for place in self.open_by_run.remove(run).unwrap_or_default() {
+            let status = &mut self.requests[place].status;
+            put(status, Status::Closed, changes, path!["requests", place, "status"]);
+            self.no_longer_open(place, changes);
+        }
+    }
+
+    fn no_longer_open(&mut self, place: usize, changes: &mut Changes) {
+        if !self.open.remove(&place) {
+            return;
+        }
+        changes.set(path!["pending"], &self.open.len());
+        let run = self.requests[place].run_id.as_ref();
+        if let Some(open) = run.and_then(|run| self.open_by_run.get_mut(run)) {
+            open.remove(&place);
+        }
+    }
+}
+
+/// Whether a run is over for good, and does not only wait to be resumed.
+fn ends_run(body: &Body) -> bool {
+    match body {
+        Body::HarnessEnd(HarnessEnd { reason, .. }) => *reason != Some(EndReason::Interrupted),
+        Body::RunEnd(end) => end.status != Some(NodeStatus::Interrupted),
+        _ => false,
+    }
+}

@@ -1,0 +1,335 @@
+//! [`Transcript`]: what was said, one row for each message.
+//!
+//! In: what people and models say, the ends of model calls and runs, retries. Rows stand in the order of
+//! their first appearance and never move. Start reading at [`Message`], then [`Transcript::apply`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use antiphon_event::body::content::{User, UserContent};
+use antiphon_event::{Body, Event, Json, MessageId, RunId, StreamId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::index::Index;
+use crate::value::{agent_name, put, renew};
+use crate::{Changes, View, path};
+
+/// The conversation as a person reads it.
+///
+/// A piece of text belongs to the message its event names; without a name, to the message its stream began
+/// in, else to what its run is just saying. Reasoning is kept apart from text. What a retry discards is left
+/// out, also when more of it arrives late.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Transcript {
+    messages: Vec<Message>,
+    by_name: Index<(Role, Arc<str>)>,
+    /// How many messages wanted to have an id that was taken.
+    copies: Index<(Role, Arc<str>)>,
+    by_stream: Index<(RunId, StreamId)>,
+    streams: Vec<Stream>,
+    /// For each message, what its text and its reasoning are made of.
+    made_of: Vec<[Vec<Piece>; 2]>,
+    runs: BTreeMap<RunId, Speaker>,
+}
+
+/// One message.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// The message; without a name of its own, that of its first stream, or `<run>:user`.
+    pub id: Arc<str>,
+    /// Who speaks.
+    pub role: Role,
+    /// The run that speaks.
+    pub run_id: RunId,
+    /// The agent that speaks.
+    pub agent: Option<String>,
+    /// How far that agent is below the root.
+    pub depth: u32,
+    /// What was said, with media in brackets.
+    pub text: String,
+    /// What was thought before it was said; empty if nothing was.
+    pub reasoning: String,
+    /// What a user message is made of, if not of plain text.
+    pub parts: Option<Vec<Json>>,
+    /// Whether more may come.
+    pub streaming: bool,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When it was finished.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// A person, or whoever speaks for one.
+    User,
+    /// A model.
+    Assistant,
+}
+
+/// A stream of text or reasoning.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Stream {
+    messages: Vec<usize>,
+    discarded: bool,
+}
+
+/// So many bytes of a message came from this stream.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Piece {
+    stream: usize,
+    length: usize,
+}
+
+/// What a run is saying.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Speaker {
+    /// Its unfinished messages.
+    open: BTreeSet<usize>,
+    ended: bool,
+}
+
+/// The two voices of a message: which list of pieces, and which member.
+#[derive(Clone, Copy)]
+enum Voice {
+    Text = 0,
+    Reasoning = 1,
+}
+
+impl View for Transcript {
+    const NAME: &'static str = "transcript";
+
+    fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        let Some(run) = &event.head.run_id else { return };
+        match &event.body {
+            Body::User(user) => self.user(run, event, user, changes),
+            Body::Text(text) => self.say(run, event, &text.id, Voice::Text, &text.content, changes),
+            Body::Reasoning(thought) => {
+                self.say(run, event, &thought.id, Voice::Reasoning, &thought.content, changes);
+            }
+            Body::ModelRetry(retry) => self.discard(run, &retry.discards, changes),
+            Body::Usage(_) => self.finish(run, event, changes),
+            Body::HarnessEnd(_) | Body::RunEnd(_) => {
+                self.finish(run, event, changes);
+                self.runs.entry(run.clone()).or_default().ended = true;
+            }
+            Body::HarnessStart(_) | Body::Resumed(_) => {
+                self.runs.entry(run.clone()).or_default().ended = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn snapshot(&self) -> impl Serialize + '_ {
+        #[derive(Serialize)]
+        struct Snapshot<'a> {
+            messages: &'a [Message],
+        }
+        Snapshot { messages: &self.messages }
+    }
+}
+
+impl Transcript {
+    /// All messages, in the order of their first appearance.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    fn user(&mut self, run: &RunId, event: &Event, user: &User, changes: &mut Changes) {
+        let named = event.head.message_id.as_ref().map(MessageId::shared);
+        let id = named.unwrap_or_else(|| format!("{run}:user").into());
+        let id = self.free(Role::User, &id);
+        let place = self.add(Role::User, id, run, event, changes);
+        let message = &mut self.messages[place];
+        let text = user.content.to_text().into_owned();
+        put(&mut message.text, text, changes, path!["messages", place, "text"]);
+        if let UserContent::Parts(parts) = &user.content {
+            let parts = parts.iter().map(|part| part.json.clone()).collect();
+            renew(&mut message.parts, Some(parts), changes, path!["messages", place, "parts"]);
+        }
+        self.close(place, event, changes);
+    }
+
+    fn say(
+        &mut self,
+        run: &RunId,
+        event: &Event,
+        id: &StreamId,
+        voice: Voice,
+        content: &str,
+        changes: &mut Changes,
+    ) {
+        let stream = self.stream(run, id);
+        if self.streams[stream].discarded {
+            return;
+        }
+        let place = self.message_of(stream, run, event, id, changes);
+        let message = &mut self.messages[place];
+        let (said, name) = match voice {
+            Voice::Text => (&mut message.text, "text"),
+            Voice::Reasoning => (&mut message.reasoning, "reasoning"),
+        };
+        said.push_str(content);
+        changes.append(path!["messages", place, name], content);
+        match self.made_of[place][voice as usize].last_mut() {
+            Some(piece) if piece.stream == stream => piece.length += content.len(),
+            _ => self.made_of[place][voice as usize].push(Piece { stream, length: content.len() }),
+        }
+        self.open(place, run, changes);
+    }
+
+    /// The message that a piece of a stream belongs to.
+    fn message_of(
+        &mut self,
+        stream: usize,
+        run: &RunId,
+        event: &Event,
+        id: &StreamId,
+        changes: &mut Changes,
+    ) -> usize {
+        let open = || self.runs.get(run).and_then(|speaker| speaker.open.last().copied());
+        let found = match &event.head.message_id {
+            Some(named) => self.by_name.get(&(Role::Assistant, named.shared())),
+            None => self.streams[stream].messages.last().copied().or_else(open),
+        };
+        let place = found.unwrap_or_else(|| {
+            let named = event.head.message_id.as_ref().map(MessageId::shared);
+            let id = named.unwrap_or_else(|| self.unnamed(run, id));
+            self.add(Role::Assistant, id, run, event, changes)
+        });
+        let messages = &mut self.streams[stream].messages;
+        if messages.last() != Some(&place) {
+            messages.push(place);
+        }
+        place
+    }
+
+    fn stream(&mut self, run: &RunId, id: &StreamId) -> usize {
+        let key = (run.clone(), id.clone());
+        self.by_stream.get(&key).unwrap_or_else(|| {
+            self.streams.push(Stream { messages: Vec::new(), discarded: false });
+            self.by_stream.insert(key, self.streams.len() - 1);
+            self.streams.len() - 1
+        })
+    }
+
+    /// Leaves out what the streams have said, and what they may still say.
+    fn discard(&mut self, run: &RunId, ids: &[String], changes: &mut Changes) {
+        let mut touched = Vec::new();
+        for id in ids {
+            let stream = self.stream(run, &StreamId::from(id.as_str()));
+            self.streams[stream].discarded = true;
+            touched.append(&mut self.streams[stream].messages);
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for place in touched {
+            let message = &mut self.messages[place];
+            let voices = [("text", &mut message.text), ("reasoning", &mut message.reasoning)];
+            for ((name, said), pieces) in voices.into_iter().zip(&mut self.made_of[place]) {
+                let kept = without_discarded(said, pieces, &self.streams);
+                put(said, kept, changes, path!["messages", place, name]);
+            }
+        }
+    }
+
+    /// Ends what a run is saying: the message the event names, or all of it.
+    fn finish(&mut self, run: &RunId, event: &Event, changes: &mut Changes) {
+        let Some(speaker) = self.runs.get_mut(run) else { return };
+        let named = match (&event.body, &event.head.message_id) {
+            (Body::Usage(_), Some(id)) => self.by_name.get(&(Role::Assistant, id.shared())),
+            _ => None,
+        };
+        let ended = match named {
+            Some(place) => speaker.open.take(&place).into_iter().collect(),
+            None => std::mem::take(&mut speaker.open),
+        };
+        for place in ended {
+            self.close(place, event, changes);
+        }
+    }
+
+    fn open(&mut self, place: usize, run: &RunId, changes: &mut Changes) {
+        if self.messages[place].streaming {
+            return;
+        }
+        let speaker = self.runs.entry(run.clone()).or_default();
+        if speaker.ended {
+            return;
+        }
+        speaker.open.insert(place);
+        let message = &mut self.messages[place];
+        put(&mut message.streaming, true, changes, path!["messages", place, "streaming"]);
+        if message.ended_at.take().is_some() {
+            changes.remove(path!["messages", place, "endedAt"]);
+        }
+    }
+
+    fn close(&mut self, place: usize, event: &Event, changes: &mut Changes) {
+        let message = &mut self.messages[place];
+        put(&mut message.streaming, false, changes, path!["messages", place, "streaming"]);
+        renew(&mut message.ended_at, event.head.at, changes, path!["messages", place, "endedAt"]);
+    }
+
+    fn add(&mut self, role: Role, id: Arc<str>, run: &RunId, event: &Event, changes: &mut Changes) -> usize {
+        let place = self.messages.len();
+        self.by_name.insert((role, Arc::clone(&id)), place);
+        let message = Message {
+            id,
+            role,
+            run_id: run.clone(),
+            agent: agent_name(event),
+            depth: event.head.agent.as_ref().map_or(0, |agent| agent.depth),
+            text: String::new(),
+            reasoning: String::new(),
+            parts: None,
+            streaming: false,
+            started_at: event.head.at,
+            ended_at: None,
+        };
+        changes.append(path!["messages"], &message);
+        self.messages.push(message);
+        self.made_of.push(Default::default());
+        place
+    }
+
+    /// What a message is called that nobody named: as its first stream, or that with its run.
+    fn unnamed(&mut self, run: &RunId, stream: &StreamId) -> Arc<str> {
+        let id = stream.shared();
+        if self.by_name.get(&(Role::Assistant, Arc::clone(&id))).is_none() {
+            return id;
+        }
+        self.free(Role::Assistant, &format!("{run}/{stream}").into())
+    }
+
+    /// The id itself, or with `~2`, `~3` … if other messages of that role have it.
+    fn free(&mut self, role: Role, id: &Arc<str>) -> Arc<str> {
+        let mut name = Arc::clone(id);
+        while self.by_name.get(&(role, Arc::clone(&name))).is_some() {
+            let copies = self.copies.get(&(role, Arc::clone(id))).unwrap_or(1) + 1;
+            self.copies.insert((role, Arc::clone(id)), copies);
+            name = format!("{id}~{copies}").into();
+        }
+        name
+    }
+}
+
+/// What is left of a text without its discarded pieces, which are forgotten.
+fn without_discarded(said: &str, pieces: &mut Vec<Piece>, streams: &[Stream]) -> String {
+    let mut kept = String::new();
+    let mut rest = said;
+    pieces.retain(|piece| {
+        let (said, after) = rest.split_at(piece.length);
+        rest = after;
+        let keep = !streams[piece.stream].discarded;
+        if keep {
+            kept.push_str(said);
+        }
+        keep
+    });
+    kept
+}

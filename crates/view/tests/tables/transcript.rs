@@ -1,0 +1,122 @@
+use expect_test::expect;
+
+use crate::{check, check_recorded};
+
+#[test]
+fn text_and_reasoning_of_one_step_are_one_message_and_stay_apart() {
+    check_recorded(
+        "transcript",
+        r#"
+        u user "List files"
+        a^u:user harness_start
+        a reasoning r1 "Let me "
+        a text t1 "I will "
+        a reasoning r1 "think."
+        a text t1 "look."
+        a tool_call c1 bash
+        a usage 1 1
+        a tool_result c1 "x"
+        a text t2 "There is x."
+        "#,
+        &expect![[r#"
+            messages {id:"u:user" role:"user" runId:"u" depth:0 text:"List files" reasoning:"" streaming:false startedAt:"2027-01-15T08:00:00.000Z" endedAt:"2027-01-15T08:00:00.000Z"}
+            messages {id:"r1" role:"assistant" runId:"a" depth:0 text:"I will look." reasoning:"Let me think." streaming:false startedAt:"2027-01-15T08:00:02.000Z" endedAt:"2027-01-15T08:00:07.000Z"}
+            messages {id:"t2" role:"assistant" runId:"a" depth:0 text:"There is x." reasoning:"" streaming:true startedAt:"2027-01-15T08:00:09.000Z"}
+        "#]],
+    );
+}
+
+#[test]
+fn messages_go_by_the_name_their_events_give_them() {
+    check(
+        "transcript",
+        r#"
+        u user "hi" messageId=m0
+        a text t1 "one " messageId=m1 agent={"id":"x","name":"Sub","depth":1}
+        a text t2 "two " messageId=m2
+        a text t3 "more of one" messageId=m1
+        a usage 1 1 messageId=m1
+        "#,
+        &expect![[r#"
+            messages {id:"m0" role:"user" runId:"u" depth:0 text:"hi" reasoning:"" streaming:false}
+            messages {id:"m1" role:"assistant" runId:"a" agent:"Sub" depth:1 text:"one more of one" reasoning:"" streaming:false}
+            messages {id:"m2" role:"assistant" runId:"a" depth:0 text:"two " reasoning:"" streaming:true}
+        "#]],
+    );
+}
+
+#[test]
+fn runs_that_speak_at_once_do_not_mix() {
+    check(
+        "transcript",
+        "a text t1 a\nb text t1 b\na text t1 a\nb text t1 b\na harness_end done",
+        &expect![[r#"
+            messages {id:"t1" role:"assistant" runId:"a" depth:0 text:"aa" reasoning:"" streaming:false}
+            messages {id:"b/t1" role:"assistant" runId:"b" depth:0 text:"bb" reasoning:"" streaming:true}
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_retry_discards_is_left_out_even_if_it_comes_late() {
+    check(
+        "transcript",
+        r#"
+        a text t1 "kept "
+        a reasoning r1 "half a thought"
+        a text t2 "half an ans"
+        a text t1 "and kept"
+        a model_retry 2 ["r1","t2","t9"]
+        a text t2 "wer"
+        a text t9 "never heard"
+        a text t3 ". Whole."
+        "#,
+        &expect![[r#"
+            messages {id:"t1" role:"assistant" runId:"a" depth:0 text:"kept and kept. Whole." reasoning:"" streaming:true}
+        "#]],
+    );
+}
+
+#[test]
+fn an_answer_discarded_as_a_whole_leaves_an_empty_message() {
+    check(
+        "transcript",
+        "a text t1 half\na model_retry 2 [\"t1\"]\na harness_end error",
+        &expect![[r#"
+        messages {id:"t1" role:"assistant" runId:"a" depth:0 text:"" reasoning:"" streaming:false}
+    "#]],
+    );
+}
+
+#[test]
+fn user_messages_keep_their_parts_and_each_has_a_row() {
+    check(
+        "transcript",
+        r#"
+        u user [{"type":"text","text":"see"},{"type":"image","mediaType":"image/png","data":"AA=="},{"type":"odd"}]
+        u user "again" delivery=steer
+        u user "named" messageId=m
+        u user "the same name" messageId=m
+        u text t1 "a model under a person's name" messageId=m
+        "#,
+        &expect![[r#"
+            messages {id:"u:user" role:"user" runId:"u" depth:0 text:"see\n[image/png]\n[media]" reasoning:"" parts:[{type:"text" text:"see"}, {type:"image" mediaType:"image/png" data:"AA=="}, {type:"odd"}] streaming:false}
+            messages {id:"u:user~2" role:"user" runId:"u" depth:0 text:"again" reasoning:"" streaming:false}
+            messages {id:"m" role:"user" runId:"u" depth:0 text:"named" reasoning:"" streaming:false}
+            messages {id:"m~2" role:"user" runId:"u" depth:0 text:"the same name" reasoning:"" streaming:false}
+            messages {id:"m" role:"assistant" runId:"u" depth:0 text:"a model under a person's name" reasoning:"" streaming:true}
+        "#]],
+    );
+}
+
+#[test]
+fn what_comes_after_the_end_is_taken_in_but_opens_nothing() {
+    check(
+        "transcript",
+        "a text t1 said\na harness_end done\na text t1 late\nb text t1 on\nb usage 1 1\nb text t1 more",
+        &expect![[r#"
+            messages {id:"t1" role:"assistant" runId:"a" depth:0 text:"saidlate" reasoning:"" streaming:false}
+            messages {id:"b/t1" role:"assistant" runId:"b" depth:0 text:"onmore" reasoning:"" streaming:true}
+        "#]],
+    );
+}
