@@ -4,10 +4,23 @@
 //! Start reading at [`View`]; each view has a file of its own, and [`catalogue`] lists them all.
 
 mod change;
+mod edit;
 mod fold;
+mod forest;
+mod lapse;
+mod preview;
 mod projection;
+mod tally;
 mod value;
 
+pub mod agents;
+pub mod timeline;
+pub mod trace;
+
+pub use agents::Agents;
 pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};
 pub use projection::{Projected, Projection};
+pub use tally::{Dollars, Tally};
+pub use timeline::Timeline;
+pub use trace::Traces;
