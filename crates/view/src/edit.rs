@@ -65,6 +65,13 @@ impl<'a> Edit<'a> {
         }
     }
 
+    /// Takes a flag away; flags that are not set are left out of snapshots.
+    pub(crate) fn drop_flag(&mut self, name: &str, place: &mut bool) {
+        if std::mem::take(place) {
+            self.say(name, Changes::remove);
+        }
+    }
+
     /// Takes all text away.
     pub(crate) fn wipe(&mut self, name: &str, place: &mut String) {
         if !place.is_empty() {

@@ -14,12 +14,14 @@ mod tally;
 mod value;
 
 pub mod agents;
+pub mod nested;
 pub mod timeline;
 pub mod trace;
 
 pub use agents::Agents;
 pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};
+pub use nested::Nested;
 pub use projection::{Projected, Projection};
 pub use tally::{Dollars, Tally};
 pub use timeline::Timeline;

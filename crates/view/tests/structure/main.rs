@@ -4,6 +4,7 @@
 //! each snapshot to the next and that a view saved after any event goes on as if nothing had happened.
 
 mod agents;
+mod nested;
 mod timeline;
 mod trace;
 
