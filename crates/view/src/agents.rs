@@ -112,8 +112,7 @@ impl Agents {
     /// Adds to what an agent used, and to the sums of all above it.
     fn add_usage(&mut self, agent: usize, used: Tally, changes: &mut Changes) {
         let row = &mut self.agents[agent];
-        let own = row.own.plus(used);
-        Edit::at(changes, path!["agents", agent]).put("own", &mut row.own, own);
+        Edit::at(changes, path!["agents", agent]).add("own", &mut row.own, used);
         self.add_to_tree(agent, used, changes);
         self.add_above(agent, used, changes);
     }
@@ -127,8 +126,7 @@ impl Agents {
 
     fn add_to_tree(&mut self, agent: usize, used: Tally, changes: &mut Changes) {
         let row = &mut self.agents[agent];
-        let tree = row.tree.plus(used);
-        Edit::at(changes, path!["agents", agent]).put("tree", &mut row.tree, tree);
+        Edit::at(changes, path!["agents", agent]).add("tree", &mut row.tree, used);
     }
 
     fn run_began(&mut self, agent: usize, run: &RunId, changes: &mut Changes) {

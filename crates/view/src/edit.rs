@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::{Changes, Step};
+use crate::{Changes, Step, Tally};
 
 /// Edits one row. Nothing is said about a row that is not in the snapshot yet.
 pub(crate) struct Edit<'a> {
@@ -31,6 +31,18 @@ impl<'a> Edit<'a> {
         if *place != value {
             *place = value;
             self.say(name, |changes, path| changes.set(path, place));
+        }
+    }
+
+    /// Puts a value into a place, if there is a value.
+    pub(crate) fn put_given<T: Serialize + PartialEq>(
+        &mut self,
+        name: &str,
+        place: &mut T,
+        value: Option<T>,
+    ) {
+        if let Some(value) = value {
+            self.put(name, place, value);
         }
     }
 
@@ -99,6 +111,12 @@ impl<'a> Edit<'a> {
             if place.is_empty() { changes.set(path, &[&value]) } else { changes.append(path, &value) }
         });
         place.push(value);
+    }
+
+    /// Adds to what was used.
+    pub(crate) fn add(&mut self, name: &str, place: &mut Tally, used: Tally) {
+        let sum = place.plus(used);
+        self.put(name, place, sum);
     }
 
     /// Adds one to a count.

@@ -15,6 +15,7 @@ mod value;
 
 pub mod agents;
 pub mod nested;
+pub mod repl;
 pub mod timeline;
 pub mod trace;
 
@@ -23,6 +24,7 @@ pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};
 pub use nested::Nested;
 pub use projection::{Projected, Projection};
+pub use repl::Repl;
 pub use tally::{Dollars, Tally};
 pub use timeline::Timeline;
 pub use trace::Traces;

@@ -5,6 +5,7 @@
 
 mod agents;
 mod nested;
+mod repl;
 mod timeline;
 mod trace;
 
