@@ -72,7 +72,7 @@ pub enum AgentStatus {
 #[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Agents {
-    agents: Vec<AgentRow>,
+    rows: Vec<AgentRow>,
     tree: Forest,
     ids: BTreeMap<AgentId, usize>,
     /// Agents by their parent and name.
@@ -96,22 +96,22 @@ struct RunOf {
 impl Agents {
     /// All agents, in the order they were heard of.
     pub fn agents(&self) -> &[AgentRow] {
-        &self.agents
+        &self.rows
     }
 
     /// An agent by its id.
     pub fn agent(&self, id: &AgentId) -> Option<&AgentRow> {
-        self.ids.get(id).map(|place| &self.agents[*place])
+        self.ids.get(id).map(|place| &self.rows[*place])
     }
 
     /// All agents depth first, each with its depth in the tree.
     pub fn walk(&self) -> impl Iterator<Item = (usize, &AgentRow)> {
-        self.tree.walk().map(|(depth, place)| (depth, &self.agents[place]))
+        self.tree.walk().map(|(depth, place)| (depth, &self.rows[place]))
     }
 
     /// Adds to what an agent used, and to the sums of all above it.
     fn add_usage(&mut self, agent: usize, used: Tally, changes: &mut Changes) {
-        let row = &mut self.agents[agent];
+        let row = &mut self.rows[agent];
         Edit::at(changes, path!["agents", agent]).add("own", &mut row.own, used);
         self.add_to_tree(agent, used, changes);
         self.add_above(agent, used, changes);
@@ -125,7 +125,7 @@ impl Agents {
     }
 
     fn add_to_tree(&mut self, agent: usize, used: Tally, changes: &mut Changes) {
-        let row = &mut self.agents[agent];
+        let row = &mut self.rows[agent];
         Edit::at(changes, path!["agents", agent]).add("tree", &mut row.tree, used);
     }
 
@@ -134,7 +134,7 @@ impl Agents {
         if std::mem::replace(&mut known.open, true) {
             return;
         }
-        let row = &mut self.agents[known.agent];
+        let row = &mut self.rows[known.agent];
         let steps = path!["agents", known.agent];
         let mut edit = Edit::at(changes, steps);
         edit.count("runs", &mut row.runs);
@@ -147,7 +147,7 @@ impl Agents {
             return;
         };
         let was_open = std::mem::replace(&mut known.open, false);
-        let row = &mut self.agents[known.agent];
+        let row = &mut self.rows[known.agent];
         let steps = path!["agents", known.agent];
         let mut edit = Edit::at(changes, steps);
         let running = row.running - u64::from(was_open);
@@ -163,7 +163,7 @@ impl View for Agents {
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
         let agent = self.agent_of(event, changes);
-        let row = &mut self.agents[agent];
+        let row = &mut self.rows[agent];
         Edit::at(changes, path!["agents", agent]).count("events", &mut row.events);
         let Some(run) = &event.head.run_id else {
             return;
@@ -180,7 +180,7 @@ impl View for Agents {
     }
 
     fn snapshot(&self) -> impl Serialize + '_ {
-        Snapshot { agents: &self.agents }
+        Snapshot { agents: &self.rows }
     }
 }
 

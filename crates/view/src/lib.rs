@@ -16,6 +16,7 @@ mod value;
 pub mod agents;
 pub mod nested;
 pub mod repl;
+pub mod risk;
 pub mod timeline;
 pub mod trace;
 
@@ -25,6 +26,7 @@ pub use fold::{Fold, View};
 pub use nested::Nested;
 pub use projection::{Projected, Projection};
 pub use repl::Repl;
+pub use risk::Risk;
 pub use tally::{Dollars, Tally};
 pub use timeline::Timeline;
 pub use trace::Traces;

@@ -77,7 +77,7 @@ impl Nested {
         edit(&mut self.nodes[place], &mut Edit::at(changes, path!["nodes", place]));
     }
 
-    fn user(&mut self, event: &Event, content: &UserContent, changes: &mut Changes) -> Option<usize> {
+    fn user(&mut self, event: &Event, content: &UserContent, changes: &mut Changes) -> usize {
         let message = self.message(event, changes).unwrap_or_else(|| {
             let parent = self.surroundings(event, changes);
             let run = event.head.run_id.as_ref().map_or("user", RunId::as_str);
@@ -87,7 +87,7 @@ impl Nested {
             edit.fill("label", &mut node.label, Some("user".to_owned()));
             edit.write("text", &mut node.text, &content.to_text());
         });
-        Some(message)
+        message
     }
 
     /// Adds a piece of a stream to its message, which is that of the event, else the stream itself.
@@ -160,7 +160,7 @@ impl Nested {
         call
     }
 
-    fn tool_call(&mut self, event: &Event, tool: &ToolCall, changes: &mut Changes) -> Option<usize> {
+    fn tool_call(&mut self, event: &Event, tool: &ToolCall, changes: &mut Changes) -> usize {
         let key = self.call_key(event, &tool.id, changes);
         let call = match self.keys.get(&key).copied() {
             Some(call) => {
@@ -174,10 +174,10 @@ impl Nested {
             edit.fill("status", &mut node.status, Some("pending".to_owned()));
             edit.take("input", &mut node.input, preview(&tool.input));
         });
-        Some(call)
+        call
     }
 
-    fn tool_result(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) -> Option<usize> {
+    fn tool_result(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) -> usize {
         let call = self.call(event, &result.id, changes);
         let status = if result.is_error == Some(true) { "error" } else { "done" };
         self.edit(call, changes, |node, edit| {
@@ -185,10 +185,10 @@ impl Nested {
             edit.put("status", &mut node.status, Some(status.to_owned()));
             edit.take("output", &mut node.output, preview(&result.output));
         });
-        Some(call)
+        call
     }
 
-    fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> Option<usize> {
+    fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> usize {
         let key = (self.scope(event, changes), Level::Request, None, relay.id.to_string());
         let known = self.keys.get(&key).copied();
         let call = relay.tool_call_id.as_ref().map(|call| self.call(event, call, changes));
@@ -206,24 +206,17 @@ impl Nested {
             edit.fill("status", &mut node.status, Some("pending".to_owned()));
             edit.take("input", &mut node.input, asked);
         });
-        Some(request)
+        request
     }
 
-    fn relay_resolved(
-        &mut self,
-        event: &Event,
-        resolved: &RelayResolved,
-        changes: &mut Changes,
-    ) -> Option<usize> {
+    fn relay_resolved(&mut self, event: &Event, resolved: &RelayResolved, changes: &mut Changes) -> usize {
         let key = (self.scope(event, changes), Level::Request, None, resolved.relay_id.to_string());
-        let request = match self.keys.get(&key).copied() {
-            Some(request) => request,
-            None => {
-                let request = self.find_or_add(key, event, changes);
-                self.keep(request, changes);
-                request
-            }
-        };
+        let known = self.keys.get(&key).copied();
+        let request = known.unwrap_or_else(|| {
+            let request = self.find_or_add(key, event, changes);
+            self.keep(request, changes);
+            request
+        });
         let status = match resolved.approved {
             Some(true) => "approved",
             Some(false) => "denied",
@@ -234,7 +227,7 @@ impl Nested {
             edit.put("status", &mut node.status, Some(status.to_owned()));
             edit.take("output", &mut node.output, answer);
         });
-        Some(request)
+        request
     }
 
     /// Sets how the run of an event stands, where it has a node of its own.
@@ -294,18 +287,18 @@ impl View for Nested {
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
         let place = match &event.body {
-            Body::User(user) => self.user(event, &user.content, changes),
+            Body::User(user) => Some(self.user(event, &user.content, changes)),
             Body::Text(text) => self.stream(event, text.id.as_str(), changes, |node, edit| {
                 edit.write("text", &mut node.text, &text.content);
             }),
             Body::Reasoning(reasoning) => self.stream(event, reasoning.id.as_str(), changes, |node, edit| {
                 edit.write("reasoning", &mut node.reasoning, &reasoning.content);
             }),
-            Body::ToolCall(call) => self.tool_call(event, call, changes),
+            Body::ToolCall(call) => Some(self.tool_call(event, call, changes)),
             Body::ToolProgress(progress) => Some(self.call(event, &progress.tool_call_id, changes)),
-            Body::ToolResult(result) => self.tool_result(event, result, changes),
-            Body::Relay(relay) => self.relay(event, relay, changes),
-            Body::RelayResolved(resolved) => self.relay_resolved(event, resolved, changes),
+            Body::ToolResult(result) => Some(self.tool_result(event, result, changes)),
+            Body::Relay(relay) => Some(self.relay(event, relay, changes)),
+            Body::RelayResolved(resolved) => Some(self.relay_resolved(event, resolved, changes)),
             Body::ModelRetry(retry) => self.discard(event, &retry.discards, changes),
             Body::HarnessStart(_) => self.run_stands(event, "running", changes),
             Body::HarnessEnd(end) => {

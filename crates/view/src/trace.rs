@@ -29,7 +29,7 @@ pub use span::{Annotation, Span, SpanKind, SpanStatus, Trace};
 #[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Traces {
-    traces: Vec<Trace>,
+    list: Vec<Trace>,
     spans: Vec<Span>,
     tree: Forest,
     trace_places: BTreeMap<TraceId, usize>,
@@ -65,7 +65,7 @@ enum Holder {
 impl Traces {
     /// The traces, in the order they were heard of.
     pub fn traces(&self) -> &[Trace] {
-        &self.traces
+        &self.list
     }
 
     /// The spans of all traces, in the order they were heard of.
@@ -103,13 +103,13 @@ impl Traces {
             annotations: Vec::new(),
         };
         changes.append(path!["traces"], &row);
-        self.traces.push(row);
-        self.trace_places.insert(id.clone(), self.traces.len() - 1);
-        self.traces.len() - 1
+        self.list.push(row);
+        self.trace_places.insert(id.clone(), self.list.len() - 1);
+        self.list.len() - 1
     }
 
     fn touch(&mut self, trace: usize, event: &Event, changes: &mut Changes) {
-        let row = &mut self.traces[trace];
+        let row = &mut self.list[trace];
         let steps = path!["traces", trace];
         let mut edit = Edit::at(changes, steps);
         edit.fill("startedAt", &mut row.started_at, event.head.at);
@@ -275,7 +275,7 @@ impl Traces {
         let key = (holder, kind.to_owned(), id.clone());
         let (list, steps) = match holder {
             Holder::Span(span) => (&mut self.spans[span].annotations, ["spans".into(), span.into()]),
-            Holder::Trace(trace) => (&mut self.traces[trace].annotations, ["traces".into(), trace.into()]),
+            Holder::Trace(trace) => (&mut self.list[trace].annotations, ["traces".into(), trace.into()]),
         };
         if let Some(place) = self.notes.get(&key) {
             let [table, row] = steps;
@@ -309,7 +309,7 @@ impl View for Traces {
     }
 
     fn snapshot(&self) -> impl Serialize + '_ {
-        Snapshot { traces: &self.traces, spans: &self.spans }
+        Snapshot { traces: &self.list, spans: &self.spans }
     }
 }
 

@@ -29,7 +29,7 @@ impl Agents {
     /// The agent with this metadata.
     fn place_of(&mut self, agent: &Agent, changes: &mut Changes) -> usize {
         let known = self.ids.get(&agent.id).copied().filter(|_| !agent.id.as_str().is_empty());
-        if let Some(place) = known.filter(|place| !self.agents[*place].placeholder) {
+        if let Some(place) = known.filter(|place| !self.rows[*place].placeholder) {
             self.depths.insert(agent.depth, place);
             return place;
         }
@@ -68,14 +68,14 @@ impl Agents {
         let above = chain.split_last().and_then(|(_, above)| self.chain(above, changes));
         match (named, above) {
             (None, Some(above)) => Some(above),
-            (Some(id), Some(above)) if self.agents[above].id.is_none() => {
+            (Some(id), Some(above)) if self.rows[above].id.is_none() => {
                 self.call(above, id, changes);
                 Some(above)
             }
             // Its chain leads to somebody else of the same name, so the parent stands beside that one.
             (Some(id), above) => {
                 let beside = above.and_then(|above| self.tree.parent(above));
-                let name = above.and_then(|above| self.agents[above].name.clone());
+                let name = above.and_then(|above| self.rows[above].name.clone());
                 let depth = agent.depth.saturating_sub(1);
                 let kept = self.add(
                     beside,
@@ -120,7 +120,7 @@ impl Agents {
     fn kept_for(&mut self, parent: Option<usize>, name: Option<&str>, agent: &Agent) -> Option<usize> {
         let by_name = name.and_then(|name| self.names.get(&(parent, name.to_owned())).copied());
         let anonymous = agent.id.as_str().is_empty();
-        let kept = by_name.filter(|place| self.agents[*place].id.is_none() || anonymous);
+        let kept = by_name.filter(|place| self.rows[*place].id.is_none() || anonymous);
         if kept.is_none() && parent.is_none() {
             return self.nobody.take();
         }
@@ -129,13 +129,13 @@ impl Agents {
 
     /// Makes a kept place the agent itself.
     fn identify(&mut self, place: usize, agent: &Agent, name: Option<String>, changes: &mut Changes) {
-        if let Some(name) = name.filter(|name| self.agents[place].name.as_ref() != Some(name)) {
+        if let Some(name) = name.filter(|name| self.rows[place].name.as_ref() != Some(name)) {
             self.rename(place, name, changes);
         }
         if !agent.id.as_str().is_empty() {
             self.call(place, &agent.id, changes);
         }
-        let row = &mut self.agents[place];
+        let row = &mut self.rows[place];
         let steps = path!["agents", place];
         let mut edit = Edit::at(changes, steps);
         edit.put("depth", &mut row.depth, agent.depth);
@@ -145,13 +145,13 @@ impl Agents {
 
     fn rename(&mut self, place: usize, name: String, changes: &mut Changes) {
         self.names.insert((self.tree.parent(place), name.clone()), place);
-        let row = &mut self.agents[place];
+        let row = &mut self.rows[place];
         Edit::at(changes, path!["agents", place]).put("name", &mut row.name, Some(name));
     }
 
     fn call(&mut self, place: usize, id: &AgentId, changes: &mut Changes) {
         self.ids.insert(id.clone(), place);
-        let row = &mut self.agents[place];
+        let row = &mut self.rows[place];
         Edit::at(changes, path!["agents", place]).fill("id", &mut row.id, Some(id.clone()));
     }
 
@@ -161,7 +161,7 @@ impl Agents {
         if self.tree.parent(place).is_some() || !self.tree.adopt(place, parent) {
             return;
         }
-        let row = &mut self.agents[place];
+        let row = &mut self.rows[place];
         let used = row.tree;
         Edit::at(changes, path!["agents", place]).put("parent", &mut row.parent, Some(parent));
         if let Some(name) = row.name.clone() {
@@ -181,7 +181,7 @@ impl Agents {
         }
         let row = AgentRow { parent, ..row };
         changes.append(path!["agents"], &row);
-        self.agents.push(row);
+        self.rows.push(row);
         place
     }
 

@@ -68,10 +68,8 @@ impl Nest {
         path: Vec<FlowNodeId>,
         place: Place,
     ) -> Vec<RunId> {
-        let mut start = format!("{run}:{}:{}:start", row.node_id, row.execution);
-        if row.attempt > 1 {
-            start.push_str(&format!(":{}", row.attempt));
-        }
+        let again = if row.attempt > 1 { format!(":{}", row.attempt) } else { String::new() };
+        let start = format!("{run}:{}:{}:start{again}", row.node_id, row.execution);
         let waited = self.waiting.remove(start.as_str()).unwrap_or_default();
         self.starts.insert(start, place);
         self.paths.insert(path, place);

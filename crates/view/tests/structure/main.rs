@@ -3,9 +3,12 @@
 //! [`check`] is the one door. Beside the snapshot it proves, for every table, that the changes lead from
 //! each snapshot to the next and that a view saved after any event goes on as if nothing had happened.
 
+#![allow(clippy::needless_raw_string_hashes, reason = "expect-test writes them")]
+
 mod agents;
 mod nested;
 mod repl;
+mod risk;
 mod timeline;
 mod trace;
 
