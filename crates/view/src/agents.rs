@@ -170,7 +170,7 @@ impl View for Agents {
         };
         match &event.body {
             Body::HarnessStart(_) | Body::RunStart(_) | Body::Resumed(_) => {
-                self.run_began(agent, run, changes)
+                self.run_began(agent, run, changes);
             }
             Body::HarnessEnd(end) => self.run_ended(run, harness_status(end.reason.as_ref()), changes),
             Body::RunEnd(end) => self.run_ended(run, flow_status(end.status.as_ref()), changes),

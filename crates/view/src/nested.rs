@@ -235,7 +235,7 @@ impl Nested {
         let place = self.surroundings(event, changes)?;
         if matches!(self.nodes[place].level, Level::Agent | Level::Workflow | Level::Run) {
             self.edit(place, changes, |node, edit| {
-                edit.put("status", &mut node.status, Some(status.to_owned()))
+                edit.put("status", &mut node.status, Some(status.to_owned()));
             });
         }
         Some(place)

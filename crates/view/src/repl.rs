@@ -170,7 +170,7 @@ impl Repl {
         self.edit_turn(id, turn, changes, |turn, edit| match progress.stream {
             StreamName::Stderr => edit.write("stderr", &mut turn.stderr, &progress.chunk),
             StreamName::Stdout | StreamName::Other(_) => {
-                edit.write("stdout", &mut turn.stdout, &progress.chunk)
+                edit.write("stdout", &mut turn.stdout, &progress.chunk);
             }
         });
     }
@@ -193,7 +193,7 @@ impl Repl {
     fn error(&mut self, id: &RunId, message: &str, changes: &mut Changes) {
         let turn = self.open_turn(id, changes);
         self.edit_turn(id, turn, changes, |turn, edit| {
-            edit.put("error", &mut turn.error, Some(message.to_owned()))
+            edit.put("error", &mut turn.error, Some(message.to_owned()));
         });
     }
 

@@ -280,7 +280,7 @@ impl Timeline {
         let node = event.head.node_id.as_ref()?;
         let row = *self.latest.get(&(run, node.clone()))?;
         self.edit_row(run, row, changes, |row, edit| {
-            edit.put("timeoutMs", &mut row.timeout_ms, Some(timeout_ms))
+            edit.put("timeoutMs", &mut row.timeout_ms, Some(timeout_ms));
         });
         Some(())
     }

@@ -19,7 +19,7 @@ impl Repl {
             return;
         };
         self.edit_run(id, changes, |run, edit| {
-            edit.put("parentId", &mut run.parent_id, Some(parent.clone()))
+            edit.put("parentId", &mut run.parent_id, Some(parent.clone()));
         });
         let caller = self.owners.get(parent.as_str()).and_then(|owner| {
             let turn = *self.codes.get(&(owner.clone(), ReplId::from(parent.shared())))?;

@@ -15,7 +15,7 @@ fn a_subagent_hangs_from_the_agent_it_names_and_its_usage_counts_above() {
         a  usage          7 3
         a  harness_end    done
         "#,
-        expect![[r#"
+        &expect![[r#"
             agents:
               id=lead name=Lead depth=0 placeholder=false status=done events=3 runs=1 running=0 own={inputTokens:7,outputTokens:3} tree={inputTokens:107,outputTokens:13,costUsd:0.5}
               id=w1 name=worker parent=0 depth=1 placeholder=false status=failed events=3 runs=1 running=0 own={inputTokens:100,outputTokens:10,costUsd:0.5} tree={inputTokens:100,outputTokens:10,costUsd:0.5}
@@ -31,7 +31,7 @@ fn ancestors_that_were_not_seen_get_a_place_that_they_take_when_they_appear() {
         b  usage          1 1 agent={"id":"b","chain":["A","B"],"depth":1,"parentId":"a"}
         a  usage          2 2 agent={"id":"a","name":"A","chain":["A"]}
         "#,
-        expect![[r#"
+        &expect![[r#"
             agents:
               id=a name=A depth=0 placeholder=false status=idle events=1 runs=0 running=0 own={inputTokens:2,outputTokens:2} tree={inputTokens:8,outputTokens:8}
               id=b name=B parent=0 depth=1 placeholder=false status=idle events=1 runs=0 running=0 own={inputTokens:1,outputTokens:1} tree={inputTokens:6,outputTokens:6}
@@ -51,7 +51,7 @@ fn events_without_metadata_belong_to_their_run_else_to_the_root() {
         b  usage          1 2
         -  session_created
         "#,
-        expect![[r#"
+        &expect![[r#"
             agents:
               id=a name=A depth=0 placeholder=false status=running events=3 runs=1 running=1 own={inputTokens:0,outputTokens:0} tree={inputTokens:1,outputTokens:2}
               id=sub parent=0 depth=1 placeholder=false status=running events=3 runs=1 running=1 own={inputTokens:1,outputTokens:2} tree={inputTokens:1,outputTokens:2}
@@ -67,7 +67,7 @@ fn a_parent_known_only_by_id_is_kept_a_place_and_adopted_into_the_tree() {
         r  harness_start  agent={"id":"r"}
         p  harness_start  agent={"id":"p","depth":1,"parentId":"r"}
         "#,
-        expect![[r#"
+        &expect![[r#"
             agents:
               id=p parent=2 depth=1 placeholder=false status=running events=1 runs=1 running=1 own={inputTokens:0,outputTokens:0} tree={inputTokens:1,outputTokens:1}
               id=x parent=0 depth=2 placeholder=false status=idle events=1 runs=0 running=0 own={inputTokens:1,outputTokens:1} tree={inputTokens:1,outputTokens:1}
@@ -86,7 +86,7 @@ fn two_agents_of_one_name_are_two_and_their_children_are_told_apart() {
         n  text           t "no id" agent={"id":"","chain":["A","N"]}
         n  text           t "again" agent={"id":"","chain":["A","N"]}
         "#,
-        expect![[r#"
+        &expect![[r#"
             agents:
               id=a1 name=A depth=0 placeholder=false status=running events=1 runs=1 running=1 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
               id=a2 name=A depth=0 placeholder=false status=running events=1 runs=1 running=1 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
@@ -104,7 +104,7 @@ fn a_circle_of_parents_stays_open() {
         b  text  t "x" agent={"id":"b","parentId":"a"}
         c  text  t "x" agent={"id":"c","parentId":"c"}
         "#,
-        expect![[r#"
+        &expect![[r#"
             agents:
               id=b depth=0 placeholder=false status=idle events=1 runs=0 running=0 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
               id=a parent=0 depth=0 placeholder=false status=idle events=1 runs=0 running=0 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}

@@ -20,22 +20,22 @@ use serde_json::{Value, json};
 
 /// Folds a table and compares the snapshot, as compact lines.
 #[track_caller]
-fn check<V: View>(table: &str, expected: Expect) {
-    expected.assert_eq(&lines(&folded::<V>(history(table))));
+fn check<V: View>(table: &str, expected: &Expect) {
+    expected.assert_eq(&lines(&folded::<V>(&history(table))));
 }
 
 /// Like [`check`], with positions and a second between events.
 #[track_caller]
-fn check_timed<V: View>(table: &str, expected: Expect) {
-    expected.assert_eq(&lines(&folded::<V>(numbered(history(table)))));
+fn check_timed<V: View>(table: &str, expected: &Expect) {
+    expected.assert_eq(&lines(&folded::<V>(&numbered(history(table)))));
 }
 
 /// The snapshot after the events, with the laws checked on the way.
 #[track_caller]
-fn folded<V: View>(events: Vec<Event>) -> Value {
+fn folded<V: View>(events: &[Event]) -> Value {
     let mut fold = Fold::new(V::default());
     let mut snapshot = json!(fold.view().snapshot());
-    for event in &events {
+    for event in events {
         let saved = serde_json::to_string(&fold).expect("a view is saved as JSON");
         let mut loaded: Fold<V> = serde_json::from_str(&saved).expect("a saved view is loaded");
         loaded.apply(event, &mut Changes::unwanted());
@@ -64,17 +64,14 @@ fn write_lines(value: &Value, depth: usize, out: &mut String) {
     let Some(members) = value.as_object() else {
         return;
     };
+    let indent = "  ".repeat(depth);
     let (tables, plain): (Vec<_>, Vec<_>) = members.iter().partition(|(_, value)| is_table(value));
     if !plain.is_empty() {
         let words: Vec<_> = plain.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        out.push_str(&format!(
-            "{}{}\n",
-            "  ".repeat(depth),
-            words.join(" ").replace("\\\"", "'").replace('"', "")
-        ));
+        out.extend([&*indent, &words.join(" ").replace("\\\"", "'").replace('"', ""), "\n"]);
     }
     for (name, rows) in tables {
-        out.push_str(&format!("{}{name}:\n", "  ".repeat(depth)));
+        out.extend([&*indent, name, ":\n"]);
         for row in rows.as_array().expect("a table is a list") {
             write_lines(row, depth + 1, out);
         }

@@ -7,13 +7,13 @@ use super::folded;
 
 /// Draws the nodes as a tree, after checking the laws.
 #[track_caller]
-fn check(table: &str, expected: Expect) {
-    check_events(history(table), expected);
+fn check(table: &str, expected: &Expect) {
+    check_events(&history(table), expected);
 }
 
 #[track_caller]
-fn check_events(events: Vec<Event>, expected: Expect) {
-    let fold = Fold::<Nested>::of(&events);
+fn check_events(events: &[Event], expected: &Expect) {
+    let fold = Fold::<Nested>::of(events);
     folded::<Nested>(events);
     let mut drawn = String::new();
     for (depth, node) in fold.view().walk() {
@@ -25,10 +25,8 @@ fn check_events(events: Vec<Event>, expected: Expect) {
             .filter(|(name, _)| *name != "level" && *name != "id")
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        let words = words.join(" ").replace('"', "");
-        drawn.push_str(
-            &format!("{}{} {} {words}\n", "  ".repeat(depth), members["level"], node.id).replace('"', ""),
-        );
+        let line = format!("{}{} {} {}\n", "  ".repeat(depth), members["level"], node.id, words.join(" "));
+        drawn.push_str(&line.replace("\\\"", "'").replace('"', ""));
     }
     expected.assert_eq(&drawn);
 }
@@ -51,16 +49,16 @@ fn each_level_hangs_from_the_one_above_it() {
         "#,
     ));
     check_events(
-        events,
-        expect![[r#"
-        scope s/main events=0
-          flow f events=0
-            message m0 label=user text=go events=1
-            agent lead label=Lead status=done events=2
-              message m1 label=assistant text=I will look. reasoning=hm events=4
-                call c label=bash status=done input={\cmd\:\ls\} output=files events=2
-                  request p label=permission status=approved events=2
-    "#]],
+        &events,
+        &expect![[r#"
+            scope s/main events=0
+              flow f events=0
+                message m0 label=user text=go events=1
+                agent lead label=Lead status=done events=2
+                  message m1 label=assistant text=I will look. reasoning=hm events=4
+                    call c label=bash status=done input={'cmd':'ls'} output=files events=2
+                      request p label=permission status=approved events=2
+        "#]],
     );
 }
 
@@ -74,7 +72,7 @@ fn a_missing_level_is_skipped() {
         c  text       t "an agent" agent={"id":"","chain":["A","B"]}
         d  text       t "a message" messageId=m
         "#,
-        expect![[r#"
+        &expect![[r#"
             run a events=0
               message t label=assistant text=only a run events=1
             trace x events=0
@@ -96,7 +94,7 @@ fn a_flow_once_known_is_used_for_its_trace_and_its_run() {
         b  text   t "2" traceId=x
         b  error  "3"
         "#,
-        expect![[r#"
+        &expect![[r#"
             flow f events=1
               message t label=assistant text=1 events=1
               message t label=assistant text=2 events=1
@@ -114,7 +112,7 @@ fn results_and_answers_before_their_start_keep_a_place_for_it() {
         a  relay           p permission c bash eventFlowId=f
         a  tool_call       c bash {} eventFlowId=f messageId=m
         "#,
-        expect![[r#"
+        &expect![[r#"
             run a events=0
               call d orphan=true events=1
             flow f events=0
@@ -137,7 +135,7 @@ fn a_run_hangs_from_the_call_that_caused_it_whichever_comes_first() {
         a    tool_call      c2 agent eventFlowId=f
         e^c2 text           t "no metadata" eventFlowId=f
         "#,
-        expect![[r#"
+        &expect![[r#"
             flow f events=0
               agent lead status=running events=1
                 call c1 label=agent status=pending input={} events=1
@@ -163,7 +161,7 @@ fn agents_hang_from_agents_they_name_and_agents_in_nodes_from_the_node() {
         f                node_end       n
         f                run_end        COMPLETED
         "#,
-        expect![[r#"
+        &expect![[r#"
             agent boss status=running events=1
               agent child status=running events=1
             workflow f label=report status=COMPLETED events=2
@@ -183,7 +181,7 @@ fn the_same_id_in_two_branches_or_runs_is_two_nodes() {
         z  tool_call  c y {} sessionId=s branchId=main
         z  tool_result c "of y" sessionId=s branchId=main
         "#,
-        expect![[r#"
+        &expect![[r#"
             scope s/main events=0
               run a events=0
                 message m label=assistant text=1 events=1
@@ -206,7 +204,7 @@ fn a_parent_once_known_stays() {
         a  tool_call  c bash {} messageId=m
         a  tool_call  c bash {} messageId=n
         "#,
-        expect![[r#"
+        &expect![[r#"
             flow f events=0
               message m label=assistant text=12 events=2
                 call c label=bash status=pending input={} events=2
@@ -224,7 +222,7 @@ fn what_a_retry_discards_is_marked_and_gives_way_to_what_follows() {
         a  model_retry  2 ["t1","t9","c","nobody"]
         a  text         t2 "whole answer" messageId=m
         "#,
-        expect![[r#"
+        &expect![[r#"
             run a events=1
               message m label=assistant text=whole answer events=2
               message t9 label=assistant text=alone discarded=true events=1

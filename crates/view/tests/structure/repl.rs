@@ -26,7 +26,7 @@ fn a_turn_is_thought_code_output_and_the_answer_comes_last() {
         a  text           t3 "is 1."
         a  harness_end    done
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=a agentId=rlm depth=0 status=done maxIterations=5 startedAt=2027-01-15T08:00:00.000Z endedAt=2027-01-15T08:00:16.000Z durationMs=16000 answer=The answer is 1. own={inputTokens:33,outputTokens:13,costUsd:0.1} total={inputTokens:33,outputTokens:13,costUsd:0.1}
               turns:
@@ -52,7 +52,7 @@ fn an_error_ends_a_turn_and_not_the_run_and_children_keep_their_turn() {
         a     repl_output  c1 "" false error="boom"
         a     harness_end  max_iterations
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=a depth=0 status=max_iterations own={inputTokens:0,outputTokens:0} total={inputTokens:7,outputTokens:7}
               turns:
@@ -76,7 +76,7 @@ fn late_output_goes_to_the_turn_it_came_from() {
         a  repl_progress  c2 "now"
         a  repl_input     c1 "one, again"
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=a depth=0 status=running own={inputTokens:0,outputTokens:0} total={inputTokens:0,outputTokens:0}
               turns:
@@ -95,7 +95,7 @@ fn output_before_its_code_keeps_a_turn_for_it() {
         a  repl_input     c1 "one"
         a  repl_input     c2 "two"
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=a depth=0 status=running own={inputTokens:0,outputTokens:0} total={inputTokens:0,outputTokens:0}
               turns:
@@ -115,7 +115,7 @@ fn a_request_is_pending_until_it_is_answered() {
         -  relay_resolved  p true
         -  relay_resolved  nobody true
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=a depth=0 status=running own={inputTokens:0,outputTokens:0} total={inputTokens:0,outputTokens:0}
               turns:
@@ -136,7 +136,7 @@ fn totals_include_the_runs_inside_whenever_they_are_found() {
         c     usage       1000 1
         a     usage       1 1
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=c parentId=b1 within={runId:b,turn:0} depth=1 status=running own={inputTokens:1100,outputTokens:2} total={inputTokens:1100,outputTokens:2}
               turns:
@@ -160,7 +160,7 @@ fn a_run_inside_itself_stays_outside() {
         d^c4  repl_input  c3 "three"
         e^c3  repl_input  c4 "four"
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=a parentId=c1 depth=0 status=running own={inputTokens:0,outputTokens:0} total={inputTokens:0,outputTokens:0}
               turns:

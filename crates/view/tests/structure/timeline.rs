@@ -20,7 +20,7 @@ fn rows_carry_times_layers_edges_and_ends() {
         f  layer_end        1
         f  run_end          FAILED null reason=node_failed totalDurationMs=77
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow graphId=report status=FAILED startedAt=2027-01-15T08:00:00.000Z endedAt=2027-01-15T08:00:10.000Z durationMs=77 reason=node_failed resumed=0 counts={completed:1,failed:1,skipped:1}
               rows:
@@ -47,7 +47,7 @@ fn a_retry_is_a_row_of_its_own_and_does_not_count_as_failed() {
         f  node_end      a COMPLETED "ok" attempt=2
         f  run_end       COMPLETED "ok"
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow status=COMPLETED startedAt=2027-01-15T08:00:00.000Z endedAt=2027-01-15T08:00:05.000Z durationMs=0 output=ok resumed=0 counts={completed:1,retried:1}
               rows:
@@ -65,7 +65,7 @@ fn an_end_without_a_start_makes_a_row_and_a_late_start_joins_it() {
         f  node_start  a nodeType=command
         f  node_end    a FAILED 2
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow status=EXECUTING resumed=0 counts={completed:1}
               rows:
@@ -85,7 +85,7 @@ fn a_second_start_of_an_ended_row_opens_the_next_attempt() {
         f  node_end    a COMPLETED 2
         f  node_start  a
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow status=EXECUTING resumed=0 counts={executing:1,completed:2}
               rows:
@@ -111,7 +111,7 @@ fn executions_of_a_loop_are_rows_in_the_layer_of_the_first() {
         f  node_start   w 2
         f  layer_end    0
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow status=EXECUTING resumed=0 counts={executing:1,completed:2}
               rows:
@@ -138,7 +138,7 @@ fn a_node_that_waits_for_a_person_is_interrupted_until_it_ends() {
         f  run_end     COMPLETED null
         f  resumed
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow status=EXECUTING resumed=1 counts={completed:1}
               rows:
@@ -165,7 +165,7 @@ fn agents_and_flows_stand_inside_the_node_they_ran_in() {
         u                 user           "hello"
         k                 harness_start  nodePath=["b","x"]
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow graphId=outer status=EXECUTING startedAt=2027-01-15T08:00:00.000Z resumed=0 counts={executing:3}
               rows:
@@ -189,7 +189,7 @@ fn a_run_inside_itself_is_left_where_it_is() {
         g^f:a:1:start  node_start  b
         f^g:b:1:start  node_end    a
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow status=EXECUTING resumed=0 counts={completed:1}
               rows:
@@ -214,7 +214,7 @@ fn marks_stand_in_order_and_find_their_run() {
         f  error             "odd"
         f  run_end           finalOutput=1
         "#,
-        expect![[r#"
+        &expect![[r#"
             runs:
               runId=f kind=flow graphId=swarm status=COMPLETED durationMs=0 output=1 resumed=0 counts={}
               marks:

@@ -16,7 +16,7 @@ fn a_turn_holds_iterations_and_these_hold_tools() {
         a  tool_result    c "no" isError=true traceId=t
         a  harness_end    done traceId=t spanId=s1
         "#,
-        expect![[r#"
+        &expect![[r#"
             traces:
               traceId=t startedAt=2027-01-15T08:00:00.000Z lastAt=2027-01-15T08:00:06.000Z durationMs=6000
             spans:
@@ -47,7 +47,7 @@ fn events_without_a_span_annotate_their_call_else_the_iteration_else_the_turn() 
         b  text           z "nobody knows"
         a  error          "late"
         "#,
-        expect![[r#"
+        &expect![[r#"
             traces:
               traceId=t
               annotations:
@@ -77,7 +77,7 @@ fn a_parent_that_never_appears_keeps_its_place_and_one_that_does_takes_it() {
         a  usage          1 1 traceId=t spanId=s4 parentSpanId=s9
         a  harness_start  traceId=t spanId=s2 parentSpanId=s1
         "#,
-        expect![[r#"
+        &expect![[r#"
             traces:
               traceId=t
             spans:
@@ -99,7 +99,7 @@ fn the_same_span_in_two_traces_is_two_spans() {
         b  text           x "1" traceId=u
         a  harness_end    error traceId=t
         "#,
-        expect![[r#"
+        &expect![[r#"
             traces:
               traceId=t
               traceId=u
@@ -123,7 +123,7 @@ fn flows_and_their_nodes_are_spans_too() {
         f  node_end    n FAILED traceId=t spanId=s2
         f  run_end     FAILED traceId=t spanId=s1
         "#,
-        expect![[r#"
+        &expect![[r#"
             traces:
               traceId=t
             spans:
@@ -141,7 +141,7 @@ fn spans_that_would_contain_themselves_stand_side_by_side() {
         a  text  x "1" traceId=t spanId=s2 parentSpanId=s3
         a  text  x "1" traceId=t spanId=s3 parentSpanId=s2
         "#,
-        expect![[r#"
+        &expect![[r#"
             traces:
               traceId=t
             spans:
