@@ -23,7 +23,11 @@
 //! ```
 
 mod change;
+mod edit;
 mod fold;
+mod forest;
+mod lapse;
+mod preview;
 mod projection;
 mod slots;
 pub mod thread;
@@ -39,8 +43,17 @@ pub mod tools;
 pub mod transcript;
 pub mod usage;
 
+mod tally;
+pub mod agents;
+pub mod nested;
+pub mod repl;
+pub mod risk;
+pub mod timeline;
+pub mod trace;
+pub use agents::Agents;
 pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};
+pub use nested::Nested;
 pub use projection::{Projected, Projection};
 pub use money::Cost;
 pub use permissions::Permissions;
@@ -49,3 +62,8 @@ pub use runs::Runs;
 pub use tools::Tools;
 pub use transcript::Transcript;
 pub use usage::Usage;
+pub use repl::Repl;
+pub use risk::Risk;
+pub use tally::{Dollars, Tally};
+pub use timeline::Timeline;
+pub use trace::Traces;

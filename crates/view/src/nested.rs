@@ -1,0 +1,331 @@
+//! The nested view: everything that happened, inside what it belongs to.
+//!
+//! Session and branch, then event flow or trace, then agent or workflow, then message, then tool call, then
+//! request. A level an event does not name is skipped: the node hangs from the nearest one that is there.
+//!
+//! In: all events. Out: `{nodes: [Node]}`, flat: a node names the place of its parent, and the children of a
+//! node stand in the order of the list. So a node that finds its parent late is one small change, and nothing
+//! is ever moved within a list. [`Nested::walk`] gives the nodes as they are drawn.
+//! Start reading at [`Nested::apply`](View::apply).
+
+mod node;
+mod place;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_event::body::content::UserContent;
+use antiphon_event::body::request::{Relay, RelayResolved};
+use antiphon_event::body::tool::{ToolCall, ToolResult};
+use antiphon_event::{Body, BranchId, CallId, Event, RunId, SessionId, TraceId};
+use serde::{Deserialize, Serialize};
+use serde_with::serde_as;
+
+use crate::edit::Edit;
+use crate::forest::Forest;
+use crate::preview::preview;
+use crate::{Changes, View, path};
+
+pub use node::{Level, Node};
+use place::{Anchor, RunPlace};
+
+/// Everything that happened, inside what it belongs to.
+///
+/// The first event that speaks of a node fixes its parent; only a parent that was a guess is exchanged for
+/// the right one. Results and answers find their call and request by id; if there is none yet, a place is
+/// kept for it, flagged `orphan`, until it appears. Ids are told apart by session and branch, and those of
+/// calls also by run.
+#[serde_as]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Nested {
+    nodes: Vec<Node>,
+    tree: Forest,
+    #[serde_as(as = "Vec<(_, _)>")]
+    scopes: BTreeMap<(Option<SessionId>, Option<BranchId>), usize>,
+    #[serde_as(as = "Vec<(_, _)>")]
+    keys: BTreeMap<Key, usize>,
+    #[serde_as(as = "Vec<(_, _)>")]
+    runs: BTreeMap<(Option<usize>, RunId), RunPlace>,
+    /// The turn each trace belongs to.
+    #[serde_as(as = "Vec<(_, _)>")]
+    traces: BTreeMap<(Option<usize>, TraceId), usize>,
+    #[serde_as(as = "Vec<(_, _)>")]
+    anchors: BTreeMap<(Option<usize>, Anchor), usize>,
+    /// Nodes whose parent is a guess, by what they wait for.
+    #[serde_as(as = "Vec<(_, _)>")]
+    waiting: BTreeMap<(Option<usize>, Anchor), Vec<usize>>,
+    guessed: BTreeSet<usize>,
+    /// The message each stream of a run belongs to, for those that a retry discards.
+    #[serde_as(as = "Vec<(_, _)>")]
+    streams: BTreeMap<(Option<usize>, RunId, String), usize>,
+}
+
+/// A node: its scope, level, run where that matters, and id.
+type Key = (Option<usize>, Level, Option<RunId>, String);
+
+impl Nested {
+    /// All nodes, in the order they were heard of.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// All nodes as they are drawn: depth first, each with its depth.
+    pub fn walk(&self) -> impl Iterator<Item = (usize, &Node)> {
+        self.tree.walk().map(|(depth, place)| (depth, &self.nodes[place]))
+    }
+
+    fn edit(&mut self, place: usize, changes: &mut Changes, edit: impl FnOnce(&mut Node, &mut Edit<'_>)) {
+        edit(&mut self.nodes[place], &mut Edit::at(changes, path!["nodes", place]));
+    }
+
+    fn user(&mut self, event: &Event, content: &UserContent, changes: &mut Changes) -> usize {
+        let message = self.message(event, changes).unwrap_or_else(|| {
+            let parent = self.surroundings(event, changes);
+            let run = event.head.run_id.as_ref().map_or("user", RunId::as_str);
+            self.add(Node::new(Level::Message, run, parent), changes)
+        });
+        self.edit(message, changes, |node, edit| {
+            edit.fill("label", &mut node.label, Some("user".to_owned()));
+            edit.write("text", &mut node.text, &content.to_text());
+        });
+        message
+    }
+
+    /// Adds a piece of a stream to its message, which is that of the event, else the stream itself.
+    fn stream(
+        &mut self,
+        event: &Event,
+        id: &str,
+        changes: &mut Changes,
+        write: impl FnOnce(&mut Node, &mut Edit<'_>),
+    ) -> Option<usize> {
+        let run = event.head.run_id.clone()?;
+        let scope = self.scope(event, changes);
+        let stream = (scope, run.clone(), id.to_owned());
+        let known = self.streams.get(&stream).copied();
+        let message = self.message(event, changes).or(known).unwrap_or_else(|| {
+            self.find_or_add((scope, Level::Message, Some(run), id.to_owned()), event, changes)
+        });
+        if known != Some(message) {
+            self.begin_stream(message, changes);
+            self.streams.insert(stream, message);
+        }
+        self.edit(message, changes, write);
+        Some(message)
+    }
+
+    /// What a message said before a retry gives way to what it says now.
+    fn begin_stream(&mut self, message: usize, changes: &mut Changes) {
+        self.edit(message, changes, |node, edit| {
+            edit.fill("label", &mut node.label, Some("assistant".to_owned()));
+            if node.discarded {
+                edit.wipe("text", &mut node.text);
+                edit.wipe("reasoning", &mut node.reasoning);
+                edit.drop_flag("discarded", &mut node.discarded);
+            }
+        });
+    }
+
+    fn discard(&mut self, event: &Event, ids: &[String], changes: &mut Changes) -> Option<usize> {
+        let run = event.head.run_id.clone()?;
+        let scope = self.scope(event, changes);
+        for id in ids {
+            let call = (scope, Level::Call, Some(run.clone()), id.clone());
+            let stream = self.streams.get(&(scope, run.clone(), id.clone()));
+            if let Some(place) = stream.or_else(|| self.keys.get(&call)).copied() {
+                self.edit(place, changes, |node, edit| edit.put("discarded", &mut node.discarded, true));
+            }
+        }
+        self.surroundings(event, changes)
+    }
+
+    fn call_key(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> Key {
+        (self.scope(event, changes), Level::Call, event.head.run_id.clone(), id.to_string())
+    }
+
+    fn add_call(&mut self, key: Key, event: &Event, changes: &mut Changes) -> usize {
+        let anchor = (key.0, Anchor::Cause(key.3.clone()));
+        let call = self.find_or_add(key, event, changes);
+        self.anchor(anchor, call, changes);
+        call
+    }
+
+    /// The call an event is about; a place is kept for one that has not appeared.
+    fn call(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
+        let key = self.call_key(event, id, changes);
+        if let Some(call) = self.keys.get(&key) {
+            return *call;
+        }
+        let call = self.add_call(key, event, changes);
+        self.keep(call, changes);
+        call
+    }
+
+    fn tool_call(&mut self, event: &Event, tool: &ToolCall, changes: &mut Changes) -> usize {
+        let key = self.call_key(event, &tool.id, changes);
+        let call = match self.keys.get(&key).copied() {
+            Some(call) => {
+                self.appeared(call, None, event, changes);
+                call
+            }
+            None => self.add_call(key, event, changes),
+        };
+        self.edit(call, changes, |node, edit| {
+            edit.put("label", &mut node.label, Some(tool.name.clone()));
+            edit.fill("status", &mut node.status, Some("pending".to_owned()));
+            edit.take("input", &mut node.input, preview(&tool.input));
+        });
+        call
+    }
+
+    fn tool_result(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) -> usize {
+        let call = self.call(event, &result.id, changes);
+        let status = if result.is_error == Some(true) { "error" } else { "done" };
+        self.edit(call, changes, |node, edit| {
+            edit.fill("label", &mut node.label, Some(result.name.clone()));
+            edit.put("status", &mut node.status, Some(status.to_owned()));
+            edit.take("output", &mut node.output, preview(&result.output));
+        });
+        call
+    }
+
+    fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> usize {
+        let key = (self.scope(event, changes), Level::Request, None, relay.id.to_string());
+        let known = self.keys.get(&key).copied();
+        let call = relay.tool_call_id.as_ref().map(|call| self.call(event, call, changes));
+        let request = match (known, call) {
+            (Some(request), call) => {
+                self.appeared(request, call, event, changes);
+                request
+            }
+            (None, Some(call)) => self.add_keyed(key, Some(call), changes),
+            (None, None) => self.find_or_add(key, event, changes),
+        };
+        let asked = relay.prompt.clone().or_else(|| relay.params.as_ref().and_then(preview));
+        self.edit(request, changes, |node, edit| {
+            edit.put("label", &mut node.label, Some(relay.kind.to_string()));
+            edit.fill("status", &mut node.status, Some("pending".to_owned()));
+            edit.take("input", &mut node.input, asked);
+        });
+        request
+    }
+
+    fn relay_resolved(&mut self, event: &Event, resolved: &RelayResolved, changes: &mut Changes) -> usize {
+        let key = (self.scope(event, changes), Level::Request, None, resolved.relay_id.to_string());
+        let known = self.keys.get(&key).copied();
+        let request = known.unwrap_or_else(|| {
+            let request = self.find_or_add(key, event, changes);
+            self.keep(request, changes);
+            request
+        });
+        let status = match resolved.approved {
+            Some(true) => "approved",
+            Some(false) => "denied",
+            None => "answered",
+        };
+        let answer = resolved.answer.as_ref().and_then(preview).or_else(|| resolved.reason.clone());
+        self.edit(request, changes, |node, edit| {
+            edit.put("status", &mut node.status, Some(status.to_owned()));
+            edit.take("output", &mut node.output, answer);
+        });
+        request
+    }
+
+    /// Sets how the run of an event stands, where it has a node of its own.
+    fn run_stands(&mut self, event: &Event, status: &str, changes: &mut Changes) -> Option<usize> {
+        let place = self.surroundings(event, changes)?;
+        if matches!(self.nodes[place].level, Level::Agent | Level::Workflow | Level::Run) {
+            self.edit(place, changes, |node, edit| {
+                edit.put("status", &mut node.status, Some(status.to_owned()));
+            });
+        }
+        Some(place)
+    }
+
+    fn flow_start(&mut self, event: &Event, name: &str, changes: &mut Changes) -> Option<usize> {
+        let workflow = self.run_stands(event, "EXECUTING", changes)?;
+        self.edit(workflow, changes, |node, edit| edit.fill("label", &mut node.label, Some(name.to_owned())));
+        Some(workflow)
+    }
+
+    fn flow_node(
+        &mut self,
+        event: &Event,
+        execution: u32,
+        status: &str,
+        changes: &mut Changes,
+    ) -> Option<usize> {
+        let (run, node) = (event.head.run_id.clone()?, event.head.node_id.clone()?);
+        let scope = self.scope(event, changes);
+        let key = (scope, Level::Node, Some(run), format!("{node}:{execution}"));
+        let place = self.find_or_add(key, event, changes);
+        self.edit(place, changes, |row, edit| {
+            edit.fill("label", &mut row.label, Some(node.to_string()));
+            edit.put("status", &mut row.status, Some(status.to_owned()));
+        });
+        Some(place)
+    }
+
+    fn node_start(
+        &mut self,
+        event: &Event,
+        execution: u32,
+        attempt: u32,
+        changes: &mut Changes,
+    ) -> Option<usize> {
+        let place = self.flow_node(event, execution, "EXECUTING", changes)?;
+        let (run, node) = (event.head.run_id.as_ref()?, event.head.node_id.as_ref()?);
+        let again = if attempt > 1 { format!(":{attempt}") } else { String::new() };
+        let start = format!("{run}:{node}:{execution}:start{again}");
+        let scope = self.scope(event, changes);
+        self.anchor((scope, Anchor::Cause(start)), place, changes);
+        Some(place)
+    }
+}
+
+impl View for Nested {
+    const NAME: &'static str = "nested";
+
+    fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        let place = match &event.body {
+            Body::User(user) => Some(self.user(event, &user.content, changes)),
+            Body::Text(text) => self.stream(event, text.id.as_str(), changes, |node, edit| {
+                edit.write("text", &mut node.text, &text.content);
+            }),
+            Body::Reasoning(reasoning) => self.stream(event, reasoning.id.as_str(), changes, |node, edit| {
+                edit.write("reasoning", &mut node.reasoning, &reasoning.content);
+            }),
+            Body::ToolCall(call) => Some(self.tool_call(event, call, changes)),
+            Body::ToolProgress(progress) => Some(self.call(event, &progress.tool_call_id, changes)),
+            Body::ToolResult(result) => Some(self.tool_result(event, result, changes)),
+            Body::Relay(relay) => Some(self.relay(event, relay, changes)),
+            Body::RelayResolved(resolved) => Some(self.relay_resolved(event, resolved, changes)),
+            Body::ModelRetry(retry) => self.discard(event, &retry.discards, changes),
+            Body::HarnessStart(_) => self.run_stands(event, "running", changes),
+            Body::HarnessEnd(end) => {
+                self.run_stands(event, end.reason.as_ref().map_or("done", |reason| reason.as_str()), changes)
+            }
+            Body::RunStart(start) => self.flow_start(event, &start.graph_id, changes),
+            Body::RunEnd(end) => self.run_stands(
+                event,
+                end.status.as_ref().map_or("COMPLETED", |status| status.as_str()),
+                changes,
+            ),
+            Body::NodeStart(start) => self.node_start(event, start.execution, start.attempt, changes),
+            Body::NodeEnd(end) => self.flow_node(event, end.execution, end.status.as_str(), changes),
+            Body::NodeSkipped(skipped) => self.flow_node(event, skipped.execution, "SKIPPED", changes),
+            _ => self.message(event, changes).or_else(|| self.surroundings(event, changes)),
+        };
+        if let Some(place) = place {
+            self.edit(place, changes, |node, edit| edit.count("events", &mut node.events));
+        }
+    }
+
+    fn snapshot(&self) -> impl Serialize + '_ {
+        Snapshot { nodes: &self.nodes }
+    }
+}
+
+#[derive(Serialize)]
+struct Snapshot<'a> {
+    nodes: &'a [Node],
+}

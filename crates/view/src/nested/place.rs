@@ -1,0 +1,284 @@
+//! Where a node hangs: the levels an event names, and what was learnt from earlier events of its run.
+
+use antiphon_event::{Agent, Body, Event};
+use serde::{Deserialize, Serialize};
+
+use super::{Key, Level, Nested, Node};
+use crate::{Changes, path};
+
+/// What was learnt about a run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct RunPlace {
+    /// The event flow, trace or run that its events belong to.
+    turn: Option<usize>,
+    /// Its agent or workflow.
+    actor: Option<usize>,
+    /// What caused it.
+    cause: Option<String>,
+}
+
+/// Something that others hang from, by the name they know it by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Anchor {
+    /// A call, or the start of a node, as the cause of a run.
+    Cause(String),
+    /// An agent, as the parent of another.
+    Agent(String),
+}
+
+impl Nested {
+    /// The session and branch of an event, if it names any.
+    pub(super) fn scope(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
+        let (session, branch) = (&event.head.session_id, &event.head.branch_id);
+        if session.is_none() && branch.is_none() {
+            return None;
+        }
+        let key = (session.clone(), branch.clone());
+        if let Some(scope) = self.scopes.get(&key) {
+            return Some(*scope);
+        }
+        let session = session.as_ref().map_or("", |session| session.as_str());
+        let branch = branch.as_ref().map_or("", |branch| branch.as_str());
+        let scope = self.add(Node::new(Level::Scope, &format!("{session}/{branch}"), None), changes);
+        self.scopes.insert(key, scope);
+        Some(scope)
+    }
+
+    /// The innermost level above messages that an event names or its run is known to be in.
+    pub(super) fn surroundings(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
+        let scope = self.scope(event, changes);
+        let mut run = self.run_place(scope, event);
+        let turn = self.turn(scope, &run, event, changes);
+        let actor = self.actor(scope, &run, turn, event, changes);
+        run.turn = turn.or(run.turn);
+        run.actor = actor.or(run.actor);
+        let around = run.actor.or(turn).or(scope);
+        if let Some(id) = &event.head.run_id {
+            self.runs.insert((scope, id.clone()), run);
+        }
+        around
+    }
+
+    fn run_place(&self, scope: Option<usize>, event: &Event) -> RunPlace {
+        let id = event.head.run_id.clone();
+        let mut run = id.and_then(|id| self.runs.get(&(scope, id)).cloned()).unwrap_or_default();
+        if run.cause.is_none() {
+            run.cause = event.head.parent_id.as_ref().map(ToString::to_string);
+        }
+        run
+    }
+
+    /// The event flow; else what its run is known to belong to; else the trace; else the run.
+    fn turn(
+        &mut self,
+        scope: Option<usize>,
+        run: &RunPlace,
+        event: &Event,
+        changes: &mut Changes,
+    ) -> Option<usize> {
+        let head = &event.head;
+        if let Some(flow) = &head.event_flow_id {
+            let turn = self.level(scope, Level::Flow, flow.as_str(), changes);
+            if let Some(trace) = &head.trace_id {
+                self.traces.insert((scope, trace.clone()), turn);
+            }
+            return Some(turn);
+        }
+        if run.turn.is_some() {
+            return run.turn;
+        }
+        if let Some(trace) = &head.trace_id {
+            let known = self.traces.get(&(scope, trace.clone())).copied();
+            return known.or_else(|| Some(self.level(scope, Level::Trace, trace.as_str(), changes)));
+        }
+        let names_more = head.agent.is_some() || is_of_flow(event);
+        let id = head.run_id.as_ref().filter(|_| !names_more && !matches!(event.body, Body::User(_)))?;
+        let key = (scope, Level::Run, None, id.to_string());
+        if let Some(place) = self.keys.get(&key) {
+            return Some(*place);
+        }
+        let place = self.add_keyed(key, scope, changes);
+        self.hang_from_cause(place, scope, run, changes);
+        Some(place)
+    }
+
+    fn level(&mut self, scope: Option<usize>, level: Level, id: &str, changes: &mut Changes) -> usize {
+        let key = (scope, level, None, id.to_owned());
+        match self.keys.get(&key) {
+            Some(place) => *place,
+            None => self.add_keyed(key, scope, changes),
+        }
+    }
+
+    /// The agent or workflow of an event; else the run itself where the call that caused it is known.
+    fn actor(
+        &mut self,
+        scope: Option<usize>,
+        run: &RunPlace,
+        turn: Option<usize>,
+        event: &Event,
+        changes: &mut Changes,
+    ) -> Option<usize> {
+        if let Some(agent) = &event.head.agent {
+            return Some(self.agent(scope, run, turn, agent, event, changes));
+        }
+        let id = event.head.run_id.as_ref().filter(|_| run.actor.is_none())?;
+        let caused = run
+            .cause
+            .as_ref()
+            .is_some_and(|cause| self.anchors.contains_key(&(scope, Anchor::Cause(cause.clone()))));
+        let level = match (is_of_flow(event), caused) {
+            (true, _) => Level::Workflow,
+            (false, true) => Level::Run,
+            (false, false) => return None,
+        };
+        let key = (scope, level, None, id.to_string());
+        if let Some(place) = self.keys.get(&key) {
+            return Some(*place);
+        }
+        let place = self.add_keyed(key, turn.or(scope), changes);
+        self.hang_from_cause(place, scope, run, changes);
+        Some(place)
+    }
+
+    fn agent(
+        &mut self,
+        scope: Option<usize>,
+        run: &RunPlace,
+        turn: Option<usize>,
+        agent: &Agent,
+        event: &Event,
+        changes: &mut Changes,
+    ) -> usize {
+        let id = match agent.id.as_str() {
+            "" => agent.chain.join("/"),
+            id => id.to_owned(),
+        };
+        let key = (scope, Level::Agent, event.head.run_id.clone(), id.clone());
+        if let Some(place) = self.keys.get(&key) {
+            return *place;
+        }
+        let place = self.add_keyed(key, turn.or(scope), changes);
+        let name = agent.name.clone().or_else(|| agent.chain.last().cloned());
+        self.edit(place, changes, |node, edit| edit.fill("label", &mut node.label, name));
+        self.hang_from_cause(place, scope, run, changes);
+        let above = agent.parent_id.as_ref().map(ToString::to_string);
+        if let Some(above) = above.filter(|above| *above != id && self.tree.parent(place) == turn.or(scope)) {
+            self.hang_from(place, scope, Anchor::Agent(above), changes);
+        }
+        self.anchor((scope, Anchor::Agent(id)), place, changes);
+        place
+    }
+
+    fn hang_from_cause(&mut self, place: usize, scope: Option<usize>, run: &RunPlace, changes: &mut Changes) {
+        if let Some(cause) = &run.cause {
+            self.hang_from(place, scope, Anchor::Cause(cause.clone()), changes);
+        }
+    }
+
+    /// Hangs a node from an anchor. Until the anchor appears, the node's parent is a guess.
+    fn hang_from(&mut self, place: usize, scope: Option<usize>, anchor: Anchor, changes: &mut Changes) {
+        let key = (scope, anchor);
+        self.guessed.insert(place);
+        match self.anchors.get(&key).copied() {
+            Some(parent) => self.hang(place, parent, changes),
+            None => self.waiting.entry(key).or_default().push(place),
+        }
+    }
+
+    /// Makes a node known by a name, to all that wait for it and all that come.
+    pub(super) fn anchor(&mut self, key: (Option<usize>, Anchor), place: usize, changes: &mut Changes) {
+        for child in self.waiting.remove(&key).unwrap_or_default() {
+            self.hang(child, place, changes);
+        }
+        self.anchors.insert(key, place);
+    }
+
+    /// Flags a node as a place that is kept for something that has not appeared.
+    pub(super) fn keep(&mut self, place: usize, changes: &mut Changes) {
+        self.guessed.insert(place);
+        self.edit(place, changes, |node, edit| edit.put("orphan", &mut node.orphan, true));
+    }
+
+    /// Exchanges a guessed parent for the right one.
+    pub(super) fn hang(&mut self, place: usize, parent: usize, changes: &mut Changes) {
+        if self.guessed.contains(&place) && self.tree.adopt(place, parent) {
+            self.guessed.remove(&place);
+            self.edit(place, changes, |node, edit| edit.put("parent", &mut node.parent, Some(parent)));
+        }
+    }
+
+    /// The message an event names.
+    pub(super) fn message(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
+        let id = event.head.message_id.as_ref()?.to_string();
+        let scope = self.scope(event, changes);
+        Some(self.find_or_add((scope, Level::Message, None, id), event, changes))
+    }
+
+    /// The node with this key; made, where the event says, if there is none.
+    pub(super) fn find_or_add(&mut self, key: Key, event: &Event, changes: &mut Changes) -> usize {
+        if let Some(place) = self.keys.get(&key) {
+            return *place;
+        }
+        let parent = self.parent_for(key.1, event, changes);
+        self.add_keyed(key, parent, changes)
+    }
+
+    /// The nearest level above another that an event names.
+    fn parent_for(&mut self, level: Level, event: &Event, changes: &mut Changes) -> Option<usize> {
+        let message = if level > Level::Message { self.message(event, changes) } else { None };
+        message.or_else(|| self.surroundings(event, changes))
+    }
+
+    /// A node for which a place was kept is there now, and says itself where it belongs.
+    pub(super) fn appeared(
+        &mut self,
+        place: usize,
+        parent: Option<usize>,
+        event: &Event,
+        changes: &mut Changes,
+    ) {
+        if !self.nodes[place].orphan {
+            return;
+        }
+        let level = self.nodes[place].level;
+        if let Some(parent) = parent.or_else(|| self.parent_for(level, event, changes)) {
+            self.hang(place, parent, changes);
+        }
+        self.guessed.remove(&place);
+        self.edit(place, changes, |node, edit| edit.drop_flag("orphan", &mut node.orphan));
+    }
+
+    pub(super) fn add_keyed(&mut self, key: Key, parent: Option<usize>, changes: &mut Changes) -> usize {
+        let place = self.add(Node::new(key.1, &key.3, parent), changes);
+        self.keys.insert(key, place);
+        place
+    }
+
+    pub(super) fn add(&mut self, node: Node, changes: &mut Changes) -> usize {
+        let place = self.tree.add(node.parent);
+        changes.append(path!["nodes"], &node);
+        self.nodes.push(node);
+        place
+    }
+}
+
+/// Whether only a flow writes such events.
+fn is_of_flow(event: &Event) -> bool {
+    matches!(
+        event.body,
+        Body::RunStart(_)
+            | Body::RunEnd(_)
+            | Body::NodeStart(_)
+            | Body::NodeEnd(_)
+            | Body::NodeSkipped(_)
+            | Body::NodeRetry(_)
+            | Body::NodeTimeout(_)
+            | Body::EdgeTransition(_)
+            | Body::LayerStart(_)
+            | Body::LayerEnd(_)
+            | Body::Handoff(_)
+            | Body::Interrupt(_)
+            | Body::Resumed(_)
+    )
+}
