@@ -3,8 +3,11 @@
 //! In: events. Out: a snapshot to begin with and [`Change`]s to keep it up to date. No clock, no I/O.
 //! Start reading at [`View`]; each view has a file of its own, and [`catalogue`] lists them all.
 
+mod brief;
 mod change;
 mod fold;
+mod steps;
+pub mod why;
 
 pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};
