@@ -5,6 +5,7 @@
 
 mod brief;
 mod change;
+pub mod diff;
 mod fold;
 mod steps;
 pub mod why;
