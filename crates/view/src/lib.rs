@@ -22,6 +22,7 @@
 //! # Ok::<(), antiphon_event::Error>(())
 //! ```
 
+mod brief;
 mod change;
 mod edit;
 mod fold;
@@ -34,6 +35,9 @@ pub mod thread;
 mod index;
 mod money;
 mod value;
+pub mod diff;
+mod steps;
+pub mod why;
 
 pub mod catalogue;
 pub mod permissions;

@@ -1,0 +1,349 @@
+//! [`Digest`]: one history, taken apart into rows that can be matched with those of another.
+//!
+//! In: events in order. Out: rows of messages, calls, decisions, executions and state, each with its place.
+//! Start reading at [`Digest::take`].
+
+mod outcome;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use antiphon_event::body::tool::ToolCall;
+use antiphon_event::{Body, CallId, Event, FlowNodeId, Json, ParentId, RelayId, RunId, StreamId};
+
+use super::path::{Path, Paths, ROOT};
+use super::row::{Contribution, Decision, Role, Spending};
+use crate::steps::Steps;
+
+/// How many streams of one message may take turns; one that rests for longer is a new part of it.
+const INTERLEAVED_MAX: usize = 8;
+
+/// Where a row belongs: which turn, and which run in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct At {
+    pub(super) turn: u32,
+    pub(super) path: Path,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Message {
+    pub(super) at: At,
+    pub(super) role: Role,
+    pub(super) position: u32,
+    pub(super) seq: Option<u64>,
+    /// The streams it consists of.
+    parts: Vec<(Option<StreamId>, String)>,
+}
+
+impl Message {
+    /// Whether all of it was said in vain.
+    pub(super) fn is_discarded(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.parts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) at: At,
+    pub(super) name: String,
+    pub(super) position: u32,
+    pub(super) seq: Option<u64>,
+    pub(super) input: Json,
+    pub(super) output: Option<Json>,
+    pub(super) failed: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Choice {
+    pub(super) at: At,
+    pub(super) kind: Decision,
+    pub(super) about: String,
+    pub(super) position: u32,
+    pub(super) answer: String,
+}
+
+/// A run or an execution of a node, and how it ended.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) at: At,
+    pub(super) node: Option<FlowNodeId>,
+    pub(super) execution: u32,
+    pub(super) status: String,
+    pub(super) output: Option<Json>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    pub(super) at: At,
+    pub(super) name: String,
+    pub(super) writes: Vec<Contribution>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Digest {
+    pub(super) messages: Vec<Message>,
+    pub(super) calls: Vec<Call>,
+    pub(super) choices: Vec<Choice>,
+    pub(super) works: Vec<Work>,
+    pub(super) keys: Vec<Key>,
+    pub(super) models: BTreeMap<String, Spending>,
+    turn: At,
+    runs: HashMap<RunId, Run>,
+    /// The places of what may have started a run, by id.
+    places: HashMap<Arc<str>, At>,
+    /// How many runs each place has.
+    taken: HashMap<Path, u32>,
+    /// How many rows of a label each place has.
+    counts: HashMap<(Path, String), u32>,
+    call_rows: HashMap<CallId, usize>,
+    code_rows: HashMap<Arc<str>, usize>,
+    choice_rows: HashMap<RelayId, usize>,
+    edge_rows: HashMap<(Path, FlowNodeId, u32), usize>,
+    work_rows: HashMap<(Path, Option<FlowNodeId>, u32), usize>,
+    key_rows: HashMap<(Path, String), usize>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Run {
+    at: At,
+    steps: Steps,
+    /// The message and the reasoning of the step under way.
+    answer: Option<usize>,
+    reasoning: Option<usize>,
+}
+
+impl Digest {
+    /// Takes in one event.
+    pub(super) fn take(&mut self, event: &Event, paths: &mut Paths) {
+        let at = self.place(event, paths);
+        match &event.body {
+            Body::User(user) => self.user(event, &user.content.to_text(), paths),
+            Body::Text(text) => self.content(event, at, Role::Assistant, &text.id, &text.content),
+            Body::Reasoning(reasoning) => {
+                self.content(event, at, Role::Reasoning, &reasoning.id, &reasoning.content);
+            }
+            Body::ToolCall(call) => self.call(event, at, call, paths),
+            Body::ToolResult(result) => {
+                let row = self.call_rows.get(&result.id).copied();
+                self.result(event, row, result.output.clone(), result.is_error == Some(true));
+            }
+            Body::ReplInput(input) => {
+                let row = self.add_call(
+                    event,
+                    at,
+                    "repl",
+                    Json::from(input.code.as_str()),
+                    paths,
+                    input.id.shared(),
+                );
+                self.code_rows.insert(input.id.shared(), row);
+            }
+            Body::ReplOutput(output) => {
+                let row = self.code_rows.get(output.id.as_str()).copied();
+                let text = output.error.as_ref().unwrap_or(&output.stdout);
+                self.result(event, row, Json::from(text.as_str()), output.error.is_some());
+            }
+            Body::HarnessStart(_) | Body::RunStart(_) => self.work(at, None, 1, "running", None),
+            Body::HarnessEnd(end) => {
+                let reason = end.reason.as_ref().map_or("ended", |reason| reason.as_str());
+                self.work(at, None, 1, reason, None);
+            }
+            Body::RunEnd(end) => {
+                let status = end.status.as_ref().map_or("ended", |status| status.as_str());
+                self.work(at, None, 1, status, Some(&end.final_output));
+            }
+            Body::Usage(usage) => {
+                let spending = Spending {
+                    calls: 1,
+                    input_tokens: usage.input_tokens,
+                    output_tokens: usage.output_tokens,
+                    cost_usd: usage.cost_usd.unwrap_or_default(),
+                };
+                self.models.entry(usage.model.clone().unwrap_or_default()).or_default().add(spending);
+                self.settle(event);
+            }
+            Body::ModelRetry(retry) => self.discard(event, &retry.discards),
+            Body::Relay(relay) => {
+                let about = relay.tool.clone().unwrap_or_else(|| relay.kind.to_string());
+                let row = self.choose(at, Decision::Relay, about, "open".into());
+                self.choice_rows.insert(relay.id.clone(), row);
+            }
+            Body::RelayResolved(resolved) => {
+                if let Some(row) = self.choice_rows.get(&resolved.relay_id) {
+                    self.choices[*row].answer = outcome::answer(resolved);
+                }
+            }
+            Body::NodeStart(start) => self.node_start(event, at, start, paths),
+            Body::NodeEnd(end) => self.node_end(event, at, end),
+            Body::NodeSkipped(skipped) => {
+                self.work(at, event.head.node_id.as_ref(), skipped.execution, "SKIPPED", None);
+            }
+            Body::Handoff(handoff) => {
+                let from = handoff.from_node_id.to_string();
+                self.choose(at, Decision::Handoff, from, handoff.to_node_id.to_string());
+            }
+            Body::GuardrailResult(result) => {
+                let found =
+                    if result.passed { "passed".into() } else { format!("failed: {}", result.action) };
+                let node = event.head.node_id.as_ref().map_or("", |node| node.as_str());
+                self.choose(at, Decision::Guardrail, format!("{} at {node}", result.guardrail_id), found);
+            }
+            Body::StatePatched(patch) => self.write(at, &patch.writes, &patch.by),
+            // The others are about when and how, not about what.
+            _ => {}
+        }
+    }
+
+    /// The place of the run an event belongs to; by what started it, and by order among its siblings.
+    fn place(&mut self, event: &Event, paths: &mut Paths) -> At {
+        let Some(id) = event.head.run_id.as_ref().filter(|_| !matches!(event.body, Body::User(_))) else {
+            return self.turn;
+        };
+        if let Some(run) = self.runs.get(id) {
+            return run.at;
+        }
+        let parent = event.head.parent_id.as_ref().map(ParentId::as_str);
+        let named = parent.and_then(|parent| self.places.get(parent).copied());
+        let run = parent.and_then(|parent| self.runs.get(parent)).map(|run| run.at);
+        let above = named.or(run).unwrap_or(self.turn);
+        let count = self.taken.entry(above.path).or_default();
+        *count += 1;
+        let path = match *count {
+            1 => above.path,
+            count => paths.below(above.path, format!("run#{count}")),
+        };
+        let at = At { path, ..above };
+        self.runs.insert(id.clone(), Run { at, ..Run::default() });
+        at
+    }
+
+    fn user(&mut self, event: &Event, text: &str, paths: &mut Paths) {
+        let turn = self.turn.turn + 1;
+        self.turn = At { turn, path: paths.below(ROOT, format!("turn {turn}")) };
+        self.add_message(event, self.turn, Role::User, None, text);
+        if let Some(run) = &event.head.run_id {
+            self.places.insert(format!("{run}:user").into(), self.turn);
+        }
+    }
+
+    fn content(&mut self, event: &Event, at: At, role: Role, id: &StreamId, piece: &str) {
+        self.step(event);
+        let run = self.run(event).map(|run| if role == Role::Assistant { run.answer } else { run.reasoning });
+        let Some(row) = run.flatten() else {
+            let row = self.add_message(event, at, role, Some(id.clone()), piece);
+            if let Some(run) = self.run(event) {
+                let slot = if role == Role::Assistant { &mut run.answer } else { &mut run.reasoning };
+                *slot = Some(row);
+            }
+            return;
+        };
+        let parts = &mut self.messages[row].parts;
+        match parts.iter_mut().rev().take(INTERLEAVED_MAX).find(|(stream, _)| stream.as_ref() == Some(id)) {
+            Some((_, text)) => text.push_str(piece),
+            None => parts.push((Some(id.clone()), piece.to_owned())),
+        }
+    }
+
+    fn add_message(&mut self, event: &Event, at: At, role: Role, id: Option<StreamId>, text: &str) -> usize {
+        let position = self.count(at, format!("{role:?}"));
+        let parts = vec![(id, text.to_owned())];
+        self.messages.push(Message { at, role, position, seq: event.head.seq, parts });
+        self.messages.len() - 1
+    }
+
+    /// What a model said before its call was made again does not count.
+    fn discard(&mut self, event: &Event, ids: &[String]) {
+        let Some(run) = event.head.run_id.as_ref().and_then(|run| self.runs.get_mut(run)) else {
+            return;
+        };
+        for slot in [&mut run.answer, &mut run.reasoning] {
+            let Some(row) = *slot else {
+                continue;
+            };
+            let message = &mut self.messages[row];
+            message.parts.retain(|(stream, _)| {
+                stream.as_ref().is_none_or(|stream| ids.iter().all(|id| stream != id.as_str()))
+            });
+            if message.parts.is_empty() {
+                *slot = None;
+                let said = self.counts.get_mut(&(run.at.path, format!("{:?}", message.role)));
+                *said.expect("a message was counted when it was added") -= 1;
+            }
+        }
+    }
+
+    /// A call that is about to run is the one that was proposed.
+    fn call(&mut self, event: &Event, at: At, call: &ToolCall, paths: &mut Paths) {
+        let proposed = self.call_rows.get(&call.id).copied();
+        if let Some(row) = proposed.filter(|row| self.calls[*row].output.is_none()) {
+            self.calls[row].input = call.input.clone();
+            return;
+        }
+        self.step(event);
+        let row = self.add_call(event, at, &call.name, call.input.clone(), paths, call.id.shared());
+        self.call_rows.insert(call.id.clone(), row);
+    }
+
+    fn add_call(
+        &mut self,
+        event: &Event,
+        at: At,
+        name: &str,
+        input: Json,
+        paths: &mut Paths,
+        id: Arc<str>,
+    ) -> usize {
+        let position = self.count(at, format!("call {name}"));
+        let path = paths.below(at.path, format!("{name}#{position}"));
+        self.places.insert(id, At { path, ..at });
+        let seq = event.head.seq;
+        self.calls.push(Call {
+            at,
+            name: name.to_owned(),
+            position,
+            seq,
+            input,
+            output: None,
+            failed: false,
+        });
+        self.calls.len() - 1
+    }
+
+    fn result(&mut self, event: &Event, row: Option<usize>, output: Json, failed: bool) {
+        if let Some(row) = row {
+            self.calls[row].output = Some(output);
+            self.calls[row].failed = failed;
+        }
+        self.settle(event);
+    }
+
+    /// How many rows of a label there are now at a place.
+    fn count(&mut self, at: At, label: String) -> u32 {
+        let count = self.counts.entry((at.path, label)).or_default();
+        *count += 1;
+        *count
+    }
+
+    fn step(&mut self, event: &Event) {
+        if let Some(run) = self.run(event)
+            && run.steps.begins(event.head.message_id.as_ref())
+        {
+            run.answer = None;
+            run.reasoning = None;
+        }
+    }
+
+    fn settle(&mut self, event: &Event) {
+        if let Some(run) = self.run(event) {
+            run.steps.settle();
+        }
+    }
+
+    fn run(&mut self, event: &Event) -> Option<&mut Run> {
+        self.runs.get_mut(event.head.run_id.as_ref()?)
+    }
+}

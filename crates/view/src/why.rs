@@ -1,0 +1,200 @@
+//! Why did that happen? From any event back along its causes.
+//!
+//! In: events, one at a time. Out: for any of them the chain that led to it, with what it cost and how long it took:
+//! a result comes from a call, that from an approval, that from a model call, that from what somebody said.
+//! Start reading at [`Causes::why`]; `why/record.rs` says which event is caused by what.
+
+mod describe;
+mod fact;
+mod flow;
+mod ledger;
+mod record;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RelayId, RunId, StreamId};
+use serde::{Deserialize, Serialize};
+
+pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, Spent, What, Why};
+
+use crate::brief::dollars;
+use crate::steps::Steps;
+use crate::{Changes, View};
+
+/// Remembers of each event what caused it.
+///
+/// Costs one fact for each event or stream of content, and four bytes for each further piece of a stream.
+/// Positions are those of one branch, as its journal is read; in a stream of several branches a position they
+/// share means one of them, so ask there by index.
+///
+/// ```
+/// use antiphon_testkit::{history, numbered};
+/// use antiphon_view::{Fold, why::Causes};
+///
+/// let events = numbered(history("u user hello\na^u:user harness_start\na text t hi"));
+/// let fold = Fold::<Causes>::of(&events);
+/// let why = fold.view().why(3).expect("there are three events");
+/// let path: Vec<&str> = why.causes.iter().map(|cause| cause.what.tag()).collect();
+/// assert_eq!(path, ["text", "step", "harness_start", "user"]);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Causes {
+    facts: Vec<Fact>,
+    /// The fact that each event belongs to, in the order they came.
+    events: Vec<u32>,
+    /// Stretches of positions without gaps: where in `events` each begins, and how long it is.
+    stretches: BTreeMap<u64, (u32, u32)>,
+    /// The stretch that is growing.
+    stretch: u64,
+    /// What can be named as a cause, by the id of its node in the conversation graph.
+    works: BTreeMap<Arc<str>, Work>,
+    runs: BTreeMap<RunId, Run>,
+    relays: BTreeMap<RelayId, Asked>,
+    /// Model calls and user messages by message, summaries by id.
+    messages: BTreeMap<Arc<str>, u32>,
+    /// Facts whose cause has not been heard of yet, by its name.
+    waiting: BTreeMap<Arc<str>, Vec<u32>>,
+}
+
+/// Something that was begun and comes to something: a call, a node, a turn of code, a stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Work {
+    /// The fact that began it.
+    start: u32,
+    /// The last fact on the way to its end.
+    tip: u32,
+    done: bool,
+}
+
+/// What is known of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Run {
+    parent: Option<ParentId>,
+    first: Option<u32>,
+    last: Option<u32>,
+    steps: Steps,
+    step: Option<u32>,
+    step_count: u32,
+    /// What the next model call will answer.
+    unanswered: Vec<u32>,
+    /// What will have stopped the run.
+    stopped: Option<u32>,
+    /// The code that gave the final answer.
+    answered: Option<u32>,
+    /// The stream of the latest piece of content: most events are of the stream of the one before.
+    stream: Option<(StreamId, u32)>,
+    nodes: BTreeMap<FlowNodeId, Node>,
+}
+
+/// What is known of a node in a run of a flow.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Node {
+    /// The execution under way, as the name of a work.
+    work: Option<Arc<str>>,
+    /// What was decided about the edges that lead here, by their source, since it last started.
+    decided: BTreeMap<FlowNodeId, (u32, bool)>,
+    retry: Option<u32>,
+    ended: Option<u32>,
+}
+
+/// A request to a person, and what it is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Asked {
+    fact: u32,
+    about: Option<Arc<str>>,
+}
+
+#[derive(Serialize)]
+struct Snapshot<'a> {
+    facts: &'a [Fact],
+}
+
+impl View for Causes {
+    const NAME: &'static str = "why";
+
+    fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        if event.kind() == Kind::Unknown {
+            return;
+        }
+        let index = self.events.len() as u32;
+        let fact = self.record(event, changes);
+        self.events.push(fact);
+        if let Some(seq) = event.head.seq {
+            self.place(seq, index);
+        }
+    }
+
+    fn snapshot(&self) -> impl Serialize + '_ {
+        Snapshot { facts: &self.facts }
+    }
+}
+
+impl Causes {
+    /// Why the event at this position happened; `None` if there is none there. Costs what the answer is long.
+    pub fn why(&self, seq: u64) -> Option<Why> {
+        let (first, (index, length)) = self.stretches.range(..=seq).next_back()?;
+        let offset = u32::try_from(seq - first).ok().filter(|offset| offset < length)?;
+        self.why_nth((index + offset) as usize)
+    }
+
+    /// Why the event taken in as the n-th, from 0, happened.
+    pub fn why_nth(&self, index: usize) -> Option<Why> {
+        let mut effect = *self.events.get(index)?;
+        let mut causes = vec![self.cause(effect, None)];
+        let mut met = BTreeSet::from([effect]);
+        let mut spent = self.facts[effect as usize].spent.unwrap_or_default();
+        let mut cut = false;
+        while let Some(cause) = self.facts[effect as usize].cause {
+            if !met.insert(cause) {
+                break;
+            }
+            cut = causes.len() == CAUSES_MAX;
+            if cut {
+                break;
+            }
+            causes.push(self.cause(cause, Some(effect)));
+            spent.add(self.facts[cause as usize].spent.unwrap_or_default());
+            effect = cause;
+        }
+        spent.cost_usd = dollars(spent.cost_usd);
+        let ends = (causes.last().and_then(|cause| cause.at), causes[0].at);
+        let total_ms = ends.0.zip(ends.1).map(|(first, last)| last.millis() - first.millis());
+        Some(Why { causes, total_ms, spent, cut })
+    }
+
+    /// Everything remembered, in the order it began.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    fn cause(&self, fact: u32, effect: Option<u32>) -> Cause {
+        let cause = &self.facts[fact as usize];
+        let effect = effect.map(|effect| &self.facts[effect as usize]);
+        let also = effect.map(|effect| effect.also.as_slice()).unwrap_or_default();
+        let times = cause.at.zip(effect.and_then(|effect| effect.at));
+        Cause {
+            seq: cause.seq,
+            at: cause.at,
+            what: cause.what,
+            run_id: cause.run_id.clone(),
+            text: cause.text.clone(),
+            relation: effect.and_then(|effect| effect.relation),
+            until_ms: times.map(|(first, then)| then.millis() - first.millis()),
+            spent: cause.spent,
+            also: also.iter().filter_map(|fact| self.facts[*fact as usize].seq).take(ALSO_MAX).collect(),
+        }
+    }
+
+    fn place(&mut self, seq: u64, index: u32) {
+        if let Some((start, length)) = self.stretches.get_mut(&self.stretch)
+            && self.stretch + u64::from(*length) == seq
+            && *start + *length == index
+        {
+            *length += 1;
+            return;
+        }
+        self.stretches.insert(seq, (index, 1));
+        self.stretch = seq;
+    }
+}

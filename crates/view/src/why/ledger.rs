@@ -1,0 +1,154 @@
+//! The books behind the causes: facts, what is under way under which name, who waits for whom.
+
+use std::sync::Arc;
+
+use antiphon_event::{Event, ParentId, RunId};
+
+use super::describe::describe;
+use super::{Causes, Fact, Relation, Run, What, Work};
+use crate::{Changes, path};
+
+/// A cause and how the effect comes from it.
+pub(super) type Link = Option<(u32, Relation)>;
+
+impl Causes {
+    pub(super) fn run(&mut self, event: &Event) -> &mut Run {
+        let run = event.head.run_id.clone().unwrap_or_else(|| RunId::from(""));
+        self.runs.entry(run).or_default()
+    }
+
+    /// Takes an event in with this cause, or else as a part of what its run is at.
+    pub(super) fn note(&mut self, event: &Event, link: Link, changes: &mut Changes) -> u32 {
+        let link = link.or_else(|| self.surroundings(event));
+        let fact = self.push(event, link, changes);
+        if link.is_none() {
+            self.link_to_parent(event, fact, Relation::StartedBy, changes);
+        }
+        fact
+    }
+
+    /// The closest thing that an event can be a part of.
+    fn surroundings(&mut self, event: &Event) -> Link {
+        let node = self.node_work(event).and_then(|work| self.tip(&work, Relation::PartOf));
+        let run = event.head.run_id.as_ref().and_then(|run| self.runs.get(run));
+        let run = run.and_then(|run| run.step.or(run.last)).map(|last| (last, Relation::PartOf));
+        node.or(run)
+    }
+
+    pub(super) fn push(&mut self, event: &Event, link: Link, changes: &mut Changes) -> u32 {
+        self.push_also(event, link, Vec::new(), changes)
+    }
+
+    pub(super) fn push_also(
+        &mut self,
+        event: &Event,
+        link: Link,
+        also: Vec<u32>,
+        changes: &mut Changes,
+    ) -> u32 {
+        self.add(event, What::Event(event.kind()), describe(event), link, also, changes)
+    }
+
+    pub(super) fn add(
+        &mut self,
+        event: &Event,
+        what: What,
+        text: String,
+        link: Link,
+        also: Vec<u32>,
+        changes: &mut Changes,
+    ) -> u32 {
+        let (cause, relation) = link.unzip();
+        let (seq, at, run_id) = (event.head.seq, event.head.at, event.head.run_id.clone());
+        let fact = Fact { seq, at, what, run_id, text, relation, cause, also, spent: None };
+        let index = self.facts.len() as u32;
+        changes.append(path!["facts"], &fact);
+        self.facts.push(fact);
+        if let Some(run) = &event.head.run_id {
+            let found = self.runs.entry(run.clone()).or_default();
+            found.last = Some(index);
+            if found.first.is_none() {
+                found.first = Some(index);
+                self.adopt(&run.shared(), index, changes);
+            }
+        }
+        index
+    }
+
+    /// Makes whatever caused the run the cause of its first fact, now or when it is heard of.
+    pub(super) fn link_to_parent(
+        &mut self,
+        event: &Event,
+        fact: u32,
+        relation: Relation,
+        changes: &mut Changes,
+    ) {
+        let parent = event.head.parent_id.as_ref().map(ParentId::shared);
+        let Some(parent) = parent.filter(|_| self.is_first(event, fact)) else {
+            return;
+        };
+        self.facts[fact as usize].relation = Some(relation);
+        changes.set(path!["facts", fact as usize, "relation"], &relation);
+        match self.find(&parent) {
+            Some(cause) => self.set_cause(fact, cause, changes),
+            None => self.waiting.entry(parent).or_default().push(fact),
+        }
+    }
+
+    fn is_first(&mut self, event: &Event, fact: u32) -> bool {
+        self.run(event).first == Some(fact)
+    }
+
+    fn set_cause(&mut self, fact: u32, cause: u32, changes: &mut Changes) {
+        if fact != cause {
+            self.facts[fact as usize].cause = Some(cause);
+            changes.set(path!["facts", fact as usize, "cause"], &cause);
+        }
+    }
+
+    /// Gives those who waited for a name their cause.
+    fn adopt(&mut self, name: &str, cause: u32, changes: &mut Changes) {
+        for fact in self.waiting.remove(name).unwrap_or_default() {
+            self.set_cause(fact, cause, changes);
+        }
+    }
+
+    /// What a name stands for: what was begun under it, or the last thing of that run.
+    pub(super) fn find(&self, name: &str) -> Option<u32> {
+        let work = self.works.get(name).map(|work| work.start);
+        let run = || self.runs.get(name).or_else(|| self.runs.get(run_part(name))).and_then(|run| run.last);
+        work.or_else(run)
+    }
+
+    pub(super) fn begin_work(&mut self, name: Arc<str>, fact: u32, changes: &mut Changes) {
+        self.adopt(&name, fact, changes);
+        self.works.insert(name, Work { start: fact, tip: fact, done: false });
+    }
+
+    pub(super) fn name_of_run(&mut self, event: &Event, suffix: &str, fact: u32, changes: &mut Changes) {
+        if let Some(run) = &event.head.run_id {
+            self.begin_work(format!("{run}:{suffix}").into(), fact, changes);
+        }
+    }
+
+    /// The last thing on the way of a work, as a cause.
+    pub(super) fn tip(&self, name: &str, relation: Relation) -> Link {
+        self.works.get(name).map(|work| (work.tip, relation))
+    }
+
+    pub(super) fn advance(&mut self, name: Option<&str>, fact: u32) {
+        if let Some(work) = name.and_then(|name| self.works.get_mut(name)) {
+            work.tip = fact;
+        }
+    }
+
+    pub(super) fn node_work(&self, event: &Event) -> Option<Arc<str>> {
+        let run = self.runs.get(event.head.run_id.as_ref()?)?;
+        run.nodes.get(event.head.node_id.as_ref()?)?.work.clone()
+    }
+}
+
+/// The run in the id of something that belongs to it: `<run>/<id>` or `<run>:<type>`.
+pub(super) fn run_part(name: &str) -> &str {
+    name.split(['/', ':']).next().unwrap_or(name)
+}
