@@ -45,6 +45,7 @@ pub const PURE_MAY_USE: &[&str] = &[
     "serde",
     "serde_json",
     "serde_with",
+    "similar", // no deadlines
     "thiserror",
 ];
 

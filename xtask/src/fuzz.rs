@@ -25,7 +25,7 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=1 \
 const MEMORY_MAX: u32 = 1024;
 
 /// The longest input that is tried, in bytes.
-const INPUT_MAX: u32 = 16 * 1024;
+const INPUT_MAX: u32 = 4 * 1024;
 
 /// More time than this on one input is a finding, in seconds.
 const INPUT_SECONDS: u32 = 10;

@@ -34,9 +34,9 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
                 findings.push(Finding::at(path, index + 1, what));
             }
         }
-        if path.ends_with(".rs") {
-            ignored(path, &tokens(text), &mut findings);
-        }
+    }
+    for (path, text) in repository.tree.ending(".rs") {
+        ignored(path, &tokens(text), &mut findings);
     }
     findings
 }

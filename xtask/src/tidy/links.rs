@@ -30,7 +30,7 @@ fn broken(tree: &Tree, page: &str, link: &str) -> Option<String> {
     let Some(target) = target.filter(|target| tree.holds(target)) else {
         return Some(format!("`{link}` leads nowhere: mend the link"));
     };
-    let heading = heading.filter(|_| target.ends_with(".md"))?;
+    let heading = heading?;
     let there = tree.text(&target).is_some_and(|text| headings(text).iter().any(|found| found == heading));
     (!there).then(|| format!("`{target}` has no heading `#{heading}`: mend the link"))
 }

@@ -43,6 +43,7 @@ const STD: &[&str] = &[
     "sync::Arc",
     "sync::LazyLock",
     "sync::OnceLock",
+    "sync::atomic",
     "sync::Weak",
     "time::Duration",
     "u32",
