@@ -26,7 +26,7 @@ step "lints"
 cargo clippy --quiet --workspace --all-targets --locked -- --deny warnings
 
 step "examples in the documentation"
-RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --no-deps --document-private-items --locked
+RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --workspace --no-deps --locked
 cargo test --quiet --workspace --doc --locked
 
 step "fuzz"
