@@ -11,8 +11,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::Kind;
 use crate::decode::{Member, Raw};
 
+/// Brings the members of an event up to date.
+type Lift = fn(&mut Vec<Member<'_>>);
+
 /// One line per shape: the type it is found on, and what brings it up to date.
-const LIFTS: &[(Kind, fn(&mut Vec<Member<'_>>))] =
+const LIFTS: &[(Kind, Lift)] =
     &[(Kind::Error, error_object), (Kind::HarnessEnd, reason_final), (Kind::NodeEnd, status_implied)];
 
 pub(crate) fn lift(kind: Kind, members: &mut Vec<Member<'_>>) {
@@ -23,7 +26,7 @@ pub(crate) fn lift(kind: Kind, members: &mut Vec<Member<'_>>) {
     }
 }
 
-fn find<'a, 'de>(members: &'a [Member<'de>], name: &str) -> Option<&'a RawValue> {
+fn find<'a>(members: &'a [Member<'_>], name: &str) -> Option<&'a RawValue> {
     members.iter().find(|(found, _)| found == name).and_then(|(_, raw)| raw.get())
 }
 

@@ -98,7 +98,7 @@ impl Hypergraph {
             "full" => active = Active::full_history(),
             "expand" => known().for_each(|named| active.expand(named)),
             "collapse" => {
-                ids.iter().filter_map(|id| self.aggregate(id)).for_each(|named| active.collapse(named))
+                ids.iter().filter_map(|id| self.aggregate(id)).for_each(|named| active.collapse(named));
             }
             "append" => messages().for_each(|message| {
                 active.off.remove(&message);

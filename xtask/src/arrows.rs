@@ -1,0 +1,54 @@
+//! Which crate may know which: the one table.
+//!
+//! A crate that is not listed may not exist; an arrow that is not listed may not be drawn. Both are design
+//! changes: add the row or the name together with a page in `docs/decisions/`.
+
+/// A crate of the workspace and what it may depend on.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The package without `antiphon-`, which is also its folder under `crates/`.
+    pub name: &'static str,
+    /// Whether it must not read a clock, do I/O, start a task or roll dice.
+    pub pure: bool,
+    /// Our crates it may depend on.
+    pub knows: &'static [&'static str],
+}
+
+const fn pure(name: &'static str, knows: &'static [&'static str]) -> Row {
+    Row { name, pure: true, knows }
+}
+
+const fn edge(name: &'static str, knows: &'static [&'static str]) -> Row {
+    Row { name, pure: false, knows }
+}
+
+/// The crates, from the bottom up.
+pub const ROWS: &[Row] = &[
+    pure("event", &[]),
+    pure("graph", &["event"]),
+    pure("view", &["event", "graph"]),
+    edge("testkit", &["event"]),
+    edge("cli", &["event", "graph", "view"]),
+    edge("xtask", &["event"]),
+];
+
+/// What the tests of any crate may use.
+pub const IN_TESTS: &[&str] = &["testkit"];
+
+/// Crates from outside that a pure crate may name, each without a clock, I/O, tasks or dice as we use it.
+pub const PURE_MAY_USE: &[&str] = &[
+    "foldhash", // fixed seeds only
+    "imbl",
+    "jiff", // without `std`: it can read moments, not the clock
+    "memchr",
+    "schemars",
+    "serde",
+    "serde_json",
+    "serde_with",
+    "similar", // no deadlines
+    "thiserror",
+];
+
+/// Crates that a pure crate must not reach by any path.
+pub const PURE_NEVER_REACHES: &[&str] =
+    &["async-std", "chrono", "futures", "getrandom", "libc", "mio", "rand", "rayon", "smol", "tokio"];
