@@ -6,7 +6,10 @@ use antiphon_event::Event;
 use serde_json::Value;
 
 use crate::value::to_value;
-use crate::{Changes, Fold, Permissions, Replay, Runs, Tools, Transcript, Usage, View};
+use crate::{
+    Agents, Changes, Fold, Messages, Nested, Permissions, Projected, Repl, Replay, Risk, Runs, Thread,
+    Timeline, Tools, Traces, Transcript, Usage, View,
+};
 
 /// A fold whose view is known by name only.
 pub trait AnyView: Send {
@@ -56,11 +59,19 @@ pub struct Entry {
 
 /// All views, in the order they are listed for people.
 pub const CATALOGUE: &[Entry] = &[
+    entry::<Projected<Thread>>("the conversation as one would read it, subagents under their calls"),
+    entry::<Projected<Messages>>("the conversation as a model's vendor wants it"),
     entry::<Transcript>("what was said, message by message"),
     entry::<Tools>("tool calls: arguments, progress, results, state"),
     entry::<Permissions>("what people were asked, what waits for an answer, what was granted"),
     entry::<Runs>("runs: what started them, their state, what they used"),
     entry::<Usage>("tokens and cost by run, agent, node and model"),
+    entry::<Timeline>("flows: nodes, attempts, layers and edges over time"),
+    entry::<Agents>("agents and their subagents, with what they used"),
+    entry::<Traces>("traces: turns, iterations and tools as spans"),
+    entry::<Nested>("everything that happened, inside what it belongs to"),
+    entry::<Repl>("turns of agents that write code"),
+    entry::<Risk>("what is recorded, what is in flight, what would run again"),
     entry::<Replay>("branches as recorded: positions, turns, counts, messages, gaps"),
 ];
 

@@ -22,52 +22,56 @@
 //! # Ok::<(), antiphon_event::Error>(())
 //! ```
 
-mod brief;
-mod change;
-mod edit;
-mod fold;
-mod forest;
-mod lapse;
-mod preview;
-mod projection;
-mod slots;
-pub mod thread;
-mod index;
-mod money;
-mod value;
-pub mod diff;
-mod steps;
-pub mod why;
-
 pub mod catalogue;
+mod change;
+mod fold;
+mod projection;
+
+pub mod agents;
+pub mod diff;
+pub mod messages;
+pub mod nested;
 pub mod permissions;
+pub mod repl;
 pub mod replay;
+pub mod risk;
 pub mod runs;
+pub mod thread;
+pub mod timeline;
 pub mod tools;
+pub mod trace;
 pub mod transcript;
 pub mod usage;
+pub mod why;
 
+mod brief;
+mod edit;
+mod forest;
+mod index;
+mod lapse;
+mod money;
+mod preview;
+mod slots;
+mod steps;
 mod tally;
-pub mod agents;
-pub mod nested;
-pub mod repl;
-pub mod risk;
-pub mod timeline;
-pub mod trace;
+mod value;
+
 pub use agents::Agents;
 pub use change::{Change, Changes, Op, Step};
 pub use fold::{Fold, View};
-pub use nested::Nested;
-pub use projection::{Projected, Projection};
+pub use messages::Messages;
 pub use money::Cost;
+pub use nested::Nested;
 pub use permissions::Permissions;
+pub use projection::{Projected, Projection};
+pub use repl::Repl;
 pub use replay::Replay;
+pub use risk::Risk;
 pub use runs::Runs;
+pub use tally::{Dollars, Tally};
+pub use thread::Thread;
+pub use timeline::Timeline;
 pub use tools::Tools;
+pub use trace::Traces;
 pub use transcript::Transcript;
 pub use usage::Usage;
-pub use repl::Repl;
-pub use risk::Risk;
-pub use tally::{Dollars, Tally};
-pub use timeline::Timeline;
-pub use trace::Traces;

@@ -1,4 +1,5 @@
-//! [`Slots`]: a list whose elements keep their place while some of them are hidden.
+//! [`Slots`]: a list whose elements keep their place while some of them are hidden, and [`Weights`], which say
+//! where an element stands in a list that is made of several of different length.
 //!
 //! A reader sees the shown elements only; where one of them stands among those is found in logarithmic time,
 //! however many there are.
@@ -8,98 +9,108 @@ use serde::{Deserialize, Serialize};
 /// Elements in order, each shown or hidden.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Slots<T> {
-    items: Vec<(T, bool)>,
-    /// A Fenwick tree of how many are hidden; empty as long as none ever was.
-    hidden: Vec<u32>,
+    items: Vec<T>,
+    /// 1 for each element that is shown, 0 for one that is hidden.
+    shown: Weights,
 }
 
 impl<T> Default for Slots<T> {
     fn default() -> Self {
-        Self { items: Vec::new(), hidden: Vec::new() }
+        Self { items: Vec::new(), shown: Weights::default() }
     }
 }
 
 impl<T> Slots<T> {
     /// Adds an element to the end; gives its slot.
     pub(crate) fn push(&mut self, item: T, shown: bool) -> usize {
-        self.items.push((item, false));
-        if !self.hidden.is_empty() {
-            self.extend_tree();
-        }
-        let slot = self.items.len() - 1;
-        if shown {
-            self.items[slot].1 = true;
-        } else {
-            self.note(slot, 1);
-        }
-        slot
+        self.items.push(item);
+        self.shown.push(usize::from(shown));
+        self.items.len() - 1
     }
 
     /// Shows or hides an element; `true` if that changed anything.
     pub(crate) fn show(&mut self, slot: usize, shown: bool) -> bool {
-        if self.items[slot].1 == shown {
-            return false;
-        }
-        self.items[slot].1 = shown;
-        self.note(slot, if shown { -1 } else { 1 });
-        true
+        let changed = self.is_shown(slot) != shown;
+        self.shown.set(slot, usize::from(shown));
+        changed
     }
 
     pub(crate) fn is_shown(&self, slot: usize) -> bool {
-        self.items[slot].1
+        self.shown.of(slot) == 1
     }
 
     pub(crate) fn get(&self, slot: usize) -> &T {
-        &self.items[slot].0
+        &self.items[slot]
     }
 
     pub(crate) fn get_mut(&mut self, slot: usize) -> &mut T {
-        &mut self.items[slot].0
+        &mut self.items[slot]
     }
 
     /// How many shown elements stand before a slot.
     pub(crate) fn rank(&self, slot: usize) -> usize {
-        let mut hidden = 0;
-        let mut at = slot;
-        while at > 0 && !self.hidden.is_empty() {
-            hidden += self.hidden[at - 1];
-            at &= at - 1;
-        }
-        slot - hidden as usize
+        self.shown.before(slot)
     }
 
     /// The shown elements, in order.
     pub(crate) fn shown(&self) -> impl Iterator<Item = &T> {
-        self.items.iter().filter(|(_, shown)| *shown).map(|(item, _)| item)
+        self.items.iter().enumerate().filter(|(slot, _)| self.is_shown(*slot)).map(|(_, item)| item)
     }
 
     /// Whether any element is shown.
     pub(crate) fn any_shown(&self) -> bool {
         self.rank(self.items.len()) > 0
     }
+}
 
-    fn note(&mut self, slot: usize, change: i32) {
-        if self.hidden.is_empty() {
-            self.hidden = vec![0; self.items.len()];
+/// Numbers in order, and the sum of those before any of them: a Fenwick tree.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Weights {
+    weights: Vec<u32>,
+    /// At each place the sum of as many numbers up to it as its lowest bit says.
+    sums: Vec<u32>,
+}
+
+impl Weights {
+    pub(crate) fn push(&mut self, weight: usize) {
+        self.weights.push(weight as u32);
+        let at = self.weights.len();
+        let stop = at & (at - 1);
+        let mut sum = weight as u32;
+        let mut below = at - 1;
+        while below > stop {
+            sum += self.sums[below - 1];
+            below &= below - 1;
         }
+        self.sums.push(sum);
+    }
+
+    pub(crate) fn set(&mut self, slot: usize, weight: usize) {
+        let change = weight as i32 - self.weights[slot] as i32;
+        if change == 0 {
+            return;
+        }
+        self.weights[slot] = weight as u32;
         let mut at = slot + 1;
-        while at <= self.hidden.len() {
-            self.hidden[at - 1] = self.hidden[at - 1].wrapping_add_signed(change);
+        while at <= self.sums.len() {
+            self.sums[at - 1] = self.sums[at - 1].wrapping_add_signed(change);
             at += at & at.wrapping_neg();
         }
     }
 
-    /// The new last node of the tree sums up the nodes below it.
-    fn extend_tree(&mut self) {
-        let at = self.items.len();
-        let stop = at & (at - 1);
+    pub(crate) fn of(&self, slot: usize) -> usize {
+        self.weights[slot] as usize
+    }
+
+    /// The sum of those before a slot.
+    pub(crate) fn before(&self, slot: usize) -> usize {
         let mut sum = 0;
-        let mut below = at - 1;
-        while below > stop {
-            sum += self.hidden[below - 1];
-            below &= below - 1;
+        let mut at = slot;
+        while at > 0 {
+            sum += self.sums[at - 1];
+            at &= at - 1;
         }
-        self.hidden.push(sum);
+        sum as usize
     }
 }
 

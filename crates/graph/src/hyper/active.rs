@@ -202,23 +202,25 @@ impl Hypergraph {
     /// off is passed over.
     pub fn walk(&self) -> Vec<Item> {
         let mut items = Vec::new();
+        self.walk_messages().into_iter().for_each(|message| self.walk_into(message, &mut items));
+        items
+    }
+
+    /// The messages that count, in the order of the walk.
+    pub fn walk_messages(&self) -> Vec<Place> {
+        let mut shown = Vec::new();
         let mut summaries = BTreeSet::new();
         for place in 0..self.messages.len() as Place {
-            let shown = match self.standing_for(place) {
+            let stands = match self.standing_for(place) {
                 Some(summary) if !self.active.full => summary,
                 _ => place,
             };
-            if shown == place && self.messages[place as usize].summary.is_some() && !summaries.insert(place) {
-                continue;
-            }
-            if shown != place && !summaries.insert(shown) {
-                continue;
-            }
-            if self.is_active(shown) {
-                self.walk_into(shown, &mut items);
+            let is_summary = self.messages[stands as usize].summary.is_some();
+            if (!is_summary || summaries.insert(stands)) && self.is_active(stands) {
+                shown.push(stands);
             }
         }
-        items
+        shown
     }
 
     fn walk_into(&self, message: Place, items: &mut Vec<Item>) {

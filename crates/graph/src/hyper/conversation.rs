@@ -132,6 +132,36 @@ impl Conversation {
         self.node(node).into_iter().flat_map(|node| node.children.iter())
     }
 
+    /// The place of a run, by its id.
+    pub fn run_place(&self, run: &str) -> Option<u32> {
+        self.reducer.graph().run_place(run)
+    }
+
+    /// The first node of a run.
+    pub fn first_of_run(&self, run: u32) -> Option<Place> {
+        self.reducer.graph().run(run).map(|run| run.first)
+    }
+
+    /// The runs whose first node hangs from a node of this run.
+    pub fn runs_caused_by(&self, run: u32) -> Vec<u32> {
+        let graph = self.reducer.graph();
+        let last = graph.run(run).map_or(NOWHERE, |run| run.last);
+        let nodes = std::iter::successors(graph.at(last), |node| graph.at(node.before));
+        let children = nodes.flat_map(|node| node.children.iter()).filter_map(|child| graph.at(child));
+        children.map(|child| child.run_place).filter(|child| *child != run).collect()
+    }
+
+    /// The node of this type that answers a call or a piece of code, by the id the call was given.
+    pub fn answer_to(&self, call: &Node, id: &str, kind: Kind) -> Option<&Node> {
+        let suffix = if kind == Kind::ToolResult { "result" } else { "output" };
+        self.resolve(&call.run, &format!("{id}:{suffix}"), kind).and_then(|place| self.node(place))
+    }
+
+    /// The active messages, in the order of the walk.
+    pub fn walk_messages(&self) -> Vec<Place> {
+        self.hyper.walk_messages()
+    }
+
     /// The part of its node's text that a block covers.
     pub fn text_of(&self, block: &Block) -> Option<String> {
         let text = self.node(block.node)?.text()?;
