@@ -12,7 +12,7 @@ use proptest::sample::Index;
 use serde_json::{Value, json};
 
 fn config() -> ProptestConfig {
-    ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 fn fold<'e>(entry: &Entry, events: impl IntoIterator<Item = &'e Event>) -> Box<dyn AnyView> {
