@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use antiphon_event::{Body, FlowNodeId, Json, Kind, NodeId, ParentId, RunId, Seen};
+use antiphon_event::{Body, FlowNodeId, Kind, NodeId, ParentId, RunId, Seen};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -28,7 +28,8 @@ struct SavedNode {
     id: NodeId,
     run: u32,
     kind: String,
-    members: Json,
+    /// The members as JSON text: as a value they would nest deeper than a payload may.
+    members: String,
     text: Option<Text>,
     parent: Option<Place>,
     before: Option<Place>,
@@ -66,12 +67,11 @@ impl Serialize for Reducer {
 
 fn save_node(node: &Node) -> Result<SavedNode, serde_json::Error> {
     let known = |place: Place| (place != NOWHERE).then_some(place);
-    let members = serde_json::to_string(node.body())?;
     Ok(SavedNode {
         id: node.id.clone(),
         run: node.run_place,
         kind: node.kind().tag().to_owned(),
-        members: serde_json::from_str(&members)?,
+        members: serde_json::to_string(node.body())?,
         text: node.text().cloned(),
         parent: known(node.parent),
         before: known(node.before),
@@ -128,8 +128,7 @@ impl Reducer {
     }
 
     fn load_node(&mut self, saved: SavedNode) -> Result<(), String> {
-        let members =
-            Body::from_json(&saved.kind, saved.members.as_str()).map_err(|error| error.to_string())?;
+        let members = Body::from_json(&saved.kind, &saved.members).map_err(|error| error.to_string())?;
         let members = Box::new(members);
         let content = match saved.text {
             Some(text) => Content::Stream { kind: members.kind(), text, members },

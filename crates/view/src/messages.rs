@@ -183,7 +183,10 @@ impl Messages {
         }
         match &event.body {
             Body::Text(text) if before == after && !placed.new_block => {
-                changes.append(path!["messages", start, "content"], &text.content);
+                let kept = conversation.node(placed.node).is_some_and(|node| !node.is_discarded());
+                if kept {
+                    changes.append(path!["messages", start, "content"], &text.content);
+                }
             }
             _ => self.say(conversation, turn, start, before, changes),
         }

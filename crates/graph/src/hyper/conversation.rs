@@ -26,6 +26,10 @@ pub struct Conversation {
     /// Where each run stands, by the run's place in the flat graph.
     pub(super) steps: Vec<Step>,
     pub(super) forest: Forest,
+    /// The result of each call and the output of each piece of code.
+    pub(super) answers: HashMap<Place, Place, FixedState>,
+    /// Results and outputs whose call has not come, by the id they give.
+    pub(super) unclaimed: HashMap<Arc<str>, Vec<Place>, FixedState>,
     /// The next number for a message id that several messages asked for.
     pub(super) numbers: HashMap<Arc<str>, u32, FixedState>,
 }
@@ -151,10 +155,9 @@ impl Conversation {
         children.map(|child| child.run_place).filter(|child| *child != run).collect()
     }
 
-    /// The node of this type that answers a call or a piece of code, by the id the call was given.
-    pub fn answer_to(&self, call: &Node, id: &str, kind: Kind) -> Option<&Node> {
-        let suffix = if kind == Kind::ToolResult { "result" } else { "output" };
-        self.resolve(&call.run, &format!("{id}:{suffix}"), kind).and_then(|place| self.node(place))
+    /// The result of a call, or the output of a piece of code.
+    pub fn answer_to(&self, call: Place) -> Option<&Node> {
+        self.answers.get(&call).and_then(|place| self.node(*place))
     }
 
     /// The active messages, in the order of the walk.
@@ -201,6 +204,7 @@ impl Conversation {
             Change::Updated => self.replace(&reduced),
             Change::Added | Change::Appended { .. } => self.place(&reduced, event),
         };
+        self.link_answer(reduced.place, event);
         if reduced.change == Change::Added {
             self.link_adopted(reduced.place);
         }
@@ -400,6 +404,42 @@ impl Conversation {
         }
     }
 
+    /// Puts a result to its call, or a call to the result that came before it.
+    fn link_answer(&mut self, node: Place, event: &Event) {
+        let (id, kind) = match &event.body {
+            Body::ToolResult(result) => (result.id.shared(), Kind::ToolCall),
+            Body::ReplOutput(output) => (output.id.shared(), Kind::ReplInput),
+            Body::ToolCall(call) => return self.claim(node, call.id.as_str(), Kind::ToolCall),
+            Body::ReplInput(input) => return self.claim(node, input.id.as_str(), Kind::ReplInput),
+            _ => return,
+        };
+        let run = event.head.run_id.as_ref();
+        match run.and_then(|run| self.reducer.resolve(run, &id, kind)) {
+            Some(call) => {
+                self.answers.insert(call, node);
+            }
+            None => {
+                let unclaimed = self.unclaimed.entry(id).or_default();
+                if !unclaimed.contains(&node) {
+                    unclaimed.push(node);
+                }
+            }
+        }
+    }
+
+    fn claim(&mut self, call: Place, id: &str, kind: Kind) {
+        let Some(unclaimed) = self.unclaimed.get(id) else {
+            return;
+        };
+        let means_this = |answer: &&Place| {
+            let run = self.node(**answer).map(|answer| &answer.run);
+            run.and_then(|run| self.reducer.resolve(run, id, kind)) == Some(call)
+        };
+        if let Some(answer) = unclaimed.iter().rev().find(means_this).copied() {
+            self.answers.entry(call).or_insert(answer);
+        }
+    }
+
     /// A node that others waited for has come: their runs answer its message.
     fn link_adopted(&mut self, node: Place) {
         let graph = self.reducer.graph();
@@ -535,6 +575,8 @@ impl Clone for Conversation {
             hyper,
             steps: self.steps.clone(),
             forest: self.forest.clone(),
+            answers: self.answers.clone(),
+            unclaimed: self.unclaimed.clone(),
             numbers: self.numbers.clone(),
         }
     }

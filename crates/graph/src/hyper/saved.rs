@@ -20,6 +20,8 @@ struct Saved {
     messages: Vec<SavedMessage>,
     steps: Vec<Step>,
     active: Active,
+    answers: Vec<(Place, Place)>,
+    unclaimed: Vec<(Arc<str>, Vec<Place>)>,
     numbers: Vec<(Arc<str>, u32)>,
 }
 
@@ -53,6 +55,11 @@ impl Serialize for Conversation {
         let hyper = &self.hyper;
         let mut numbers: Vec<_> = self.numbers.iter().map(|(id, n)| (Arc::clone(id), *n)).collect();
         numbers.sort_unstable();
+        let mut answers: Vec<_> = self.answers.iter().map(|(call, answer)| (*call, *answer)).collect();
+        answers.sort_unstable();
+        let unclaimed = self.unclaimed.iter().map(|(id, nodes)| (Arc::clone(id), nodes.clone()));
+        let mut unclaimed: Vec<_> = unclaimed.collect();
+        unclaimed.sort_unstable();
         let saved = Saved {
             reducer: self.reducer.clone(),
             chunks: hyper
@@ -64,6 +71,8 @@ impl Serialize for Conversation {
             messages: hyper.messages.iter().map(save_message).collect(),
             steps: self.steps.clone(),
             active: hyper.active.clone(),
+            answers,
+            unclaimed,
             numbers,
         };
         saved.serialize(serializer)
@@ -85,6 +94,8 @@ impl<'de> Deserialize<'de> for Conversation {
         let saved = Saved::deserialize(deserializer)?;
         saved.check().map_err(D::Error::custom)?;
         let mut conversation = Self { reducer: saved.reducer, steps: saved.steps, ..Self::default() };
+        conversation.answers = saved.answers.into_iter().collect();
+        conversation.unclaimed = saved.unclaimed.into_iter().collect();
         conversation.numbers = saved.numbers.into_iter().collect();
         let hyper = &mut conversation.hyper;
         hyper.active = saved.active;

@@ -101,13 +101,15 @@ pub(super) fn messages(turn: &Turn, conversation: &Conversation) -> Vec<Message>
             _ => {}
         }
     }
-    let calls: Vec<_> = turn.calls.iter().filter_map(|block| kept(conversation, *block)).collect();
-    let tool_calls: Vec<_> = calls.iter().filter_map(|node| call(node)).collect();
+    let kept_call =
+        |block: &Place| kept(conversation, *block).zip(conversation.block(*block).map(|block| block.node));
+    let calls: Vec<_> = turn.calls.iter().filter_map(kept_call).collect();
+    let tool_calls: Vec<_> = calls.iter().filter_map(|(node, _)| call(node)).collect();
     if text.is_some() || !thoughts.is_empty() || !calls.is_empty() {
         let (reasoning, tool_calls) = (some(thoughts), some(tool_calls));
         messages.push(Message::Assistant { content: text, reasoning, tool_calls });
     }
-    messages.extend(calls.iter().filter_map(|node| answer(conversation, node)));
+    messages.extend(calls.iter().filter_map(|(node, place)| answer(node, conversation.answer_to(*place))));
     messages
 }
 
@@ -145,10 +147,9 @@ fn call(node: &Node) -> Option<Call> {
 }
 
 /// What came of a call, or of code: its result, or that there is none yet.
-fn answer(conversation: &Conversation, node: &Node) -> Option<Message> {
+fn answer(node: &Node, result: Option<&Node>) -> Option<Message> {
     match node.body() {
         Body::ToolCall(call) => {
-            let result = conversation.answer_to(node, call.id.as_str(), Kind::ToolResult);
             let (content, is_error) = match result.map(Node::body) {
                 Some(Body::ToolResult(result)) => (result.output.to_text().into_owned(), result.is_error),
                 _ => (NO_RESULT.to_owned(), Some(true)),
@@ -156,9 +157,8 @@ fn answer(conversation: &Conversation, node: &Node) -> Option<Message> {
             let content = Content::Text(content);
             Some(Message::Tool { tool_call_id: raw_id(node), name: call.name.clone(), content, is_error })
         }
-        Body::ReplInput(input) => {
-            let output = conversation.answer_to(node, input.id.as_str(), Kind::ReplOutput);
-            let content = match output.map(Node::body) {
+        Body::ReplInput(_) => {
+            let content = match result.map(Node::body) {
                 Some(Body::ReplOutput(output)) => repl_text(&output.stdout, output.error.as_deref()),
                 _ => NO_RESULT.to_owned(),
             };
