@@ -68,7 +68,7 @@ pub use repl::Repl;
 pub use replay::Replay;
 pub use risk::Risk;
 pub use runs::Runs;
-pub use tally::{Dollars, Tally};
+pub use tally::Tally;
 pub use thread::Thread;
 pub use timeline::Timeline;
 pub use tools::Tools;

@@ -184,7 +184,7 @@ impl Traces {
             match kind {
                 Some(SpanKind::Turn) => open.turns.push(place),
                 Some(SpanKind::Iteration) => open.iterations.push(place),
-                Some(SpanKind::Tool | SpanKind::Node) | None => {}
+                Some(SpanKind::Input | SpanKind::Tool | SpanKind::Node) | None => {}
             }
         }
     }
@@ -241,7 +241,7 @@ impl Traces {
             let places = match kind {
                 SpanKind::Turn => &mut open.turns,
                 SpanKind::Iteration => &mut open.iterations,
-                SpanKind::Tool | SpanKind::Node => continue,
+                SpanKind::Input | SpanKind::Tool | SpanKind::Node => continue,
             };
             while places
                 .pop_if(|place| spans[*place].status != SpanStatus::Open || spans[*place].kind != Some(kind))

@@ -28,6 +28,10 @@ pub(super) struct Role<'e> {
 impl<'e> Role<'e> {
     pub(super) fn of(event: &'e Event) -> Self {
         match &event.body {
+            Body::User(_) => {
+                let input = Some(SpanKind::Input);
+                Self { kind: input, closes: input, name: Some("user"), ..Self::default() }
+            }
             Body::Text(text) => Self::iteration(Some(text.id.as_str())),
             Body::Reasoning(reasoning) => Self::iteration(Some(reasoning.id.as_str())),
             Body::Usage(_) => Self { closes: Some(SpanKind::Iteration), ..Self::iteration(None) },

@@ -57,6 +57,8 @@ pub struct Span {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpanKind {
+    /// What a person said; it takes no time.
+    Input,
     /// A tool call.
     Tool,
     /// A model call.

@@ -8,7 +8,8 @@ use super::{check, check_timed};
 fn a_turn_holds_iterations_and_these_hold_tools() {
     check_timed::<Traces>(
         r#"
-        a  harness_start  traceId=t spanId=s1 agentId=lead
+        u  user           "go" traceId=t spanId=s0
+        a  harness_start  traceId=t spanId=s1 parentSpanId=s0 agentId=lead
         a  reasoning      r "hm" traceId=t spanId=s2 parentSpanId=s1
         a  tool_call      c bash traceId=t spanId=s2 parentSpanId=s1
         a  usage          1 1 traceId=t spanId=s2
@@ -18,13 +19,14 @@ fn a_turn_holds_iterations_and_these_hold_tools() {
         "#,
         &expect![[r#"
             traces:
-              traceId=t startedAt=2027-01-15T08:00:00.000Z lastAt=2027-01-15T08:00:06.000Z durationMs=6000
+              traceId=t startedAt=2027-01-15T08:00:00.000Z lastAt=2027-01-15T08:00:07.000Z durationMs=7000
             spans:
-              trace=0 spanId=s1 kind=turn name=lead placeholder=false status=ok startedAt=2027-01-15T08:00:00.000Z endedAt=2027-01-15T08:00:06.000Z durationMs=6000 events=2
-              trace=0 spanId=s2 parent=0 kind=iteration placeholder=false status=ok startedAt=2027-01-15T08:00:01.000Z endedAt=2027-01-15T08:00:03.000Z durationMs=2000 events=3
-              trace=0 spanId=s3 parent=1 kind=tool name=bash placeholder=false status=error startedAt=2027-01-15T08:00:04.000Z endedAt=2027-01-15T08:00:05.000Z durationMs=1000 events=1
+              trace=0 spanId=s0 kind=input name=user placeholder=false status=ok startedAt=2027-01-15T08:00:00.000Z endedAt=2027-01-15T08:00:00.000Z durationMs=0 events=1
+              trace=0 spanId=s1 parent=0 kind=turn name=lead placeholder=false status=ok startedAt=2027-01-15T08:00:01.000Z endedAt=2027-01-15T08:00:07.000Z durationMs=6000 events=2
+              trace=0 spanId=s2 parent=1 kind=iteration placeholder=false status=ok startedAt=2027-01-15T08:00:02.000Z endedAt=2027-01-15T08:00:04.000Z durationMs=2000 events=3
+              trace=0 spanId=s3 parent=2 kind=tool name=bash placeholder=false status=error startedAt=2027-01-15T08:00:05.000Z endedAt=2027-01-15T08:00:06.000Z durationMs=1000 events=1
               annotations:
-                kind=tool_result id=c count=1 at=2027-01-15T08:00:05.000Z
+                kind=tool_result id=c count=1 at=2027-01-15T08:00:06.000Z
         "#]],
     );
 }
