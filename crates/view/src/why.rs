@@ -85,6 +85,8 @@ struct Run {
     /// The stream of the latest piece of content: most events are of the stream of the one before.
     stream: Option<(StreamId, u32)>,
     nodes: BTreeMap<FlowNodeId, Node>,
+    /// When a flow last went on after it had ended or was cut off.
+    resumed: Option<u32>,
 }
 
 /// What is known of a node in a run of a flow.

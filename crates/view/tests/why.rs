@@ -256,6 +256,48 @@ fn a_second_attempt_goes_back_to_the_first() {
 }
 
 #[test]
+fn a_node_that_runs_again_after_a_crash_goes_back_over_the_resumption() {
+    check(
+        r#"
+        f1 run_start  report
+        f1 node_start a
+        f1 node_end   a FAILED null error={"message":"no route"}
+        f1 run_end    FAILED null
+        f1 resumed
+        f1 node_start a 1 2
+        "#,
+        expect![[r#"
+                            6 node_start | a, execution 1, attempt 2
+            retries         5 resumed |  | 1000 ms
+            follows         4 run_end | FAILED | 1000 ms
+            ends_with       3 node_end | a FAILED: no route | 1000 ms
+            result_of       2 node_start | a, execution 1 | 1000 ms
+            entry_of        1 run_start | report | 1000 ms
+            = 5000 ms, 0+0 $0.000000
+        "#]],
+    );
+}
+
+#[test]
+fn nodes_side_by_side_do_not_cause_one_another() {
+    check(
+        r#"
+        f1 run_start  report
+        f1 node_start a
+        f1 node_start b
+        f1 node_end   a COMPLETED 1
+        f1 node_end   b COMPLETED 1
+        "#,
+        expect![[r#"
+                            5 node_end | b COMPLETED
+            result_of       3 node_start | b, execution 1 | 2000 ms
+            entry_of        1 run_start | report | 2000 ms
+            = 4000 ms, 0+0 $0.000000
+        "#]],
+    );
+}
+
+#[test]
 fn a_person_in_a_flow_is_a_cause() {
     check(
         r#"
