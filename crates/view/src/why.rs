@@ -16,9 +16,8 @@ use std::sync::Arc;
 use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RelayId, RunId, StreamId};
 use serde::{Deserialize, Serialize};
 
-pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, Spent, What, Why};
+pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, What, Why};
 
-use crate::brief::dollars;
 use crate::steps::Steps;
 use crate::{Changes, View};
 
@@ -156,10 +155,9 @@ impl Causes {
                 break;
             }
             causes.push(self.cause(cause, Some(effect)));
-            spent.add(self.facts[cause as usize].spent.unwrap_or_default());
+            spent = spent.plus(self.facts[cause as usize].spent.unwrap_or_default());
             effect = cause;
         }
-        spent.cost_usd = dollars(spent.cost_usd);
         let ends = (causes.last().and_then(|cause| cause.at), causes[0].at);
         let total_ms = ends.0.zip(ends.1).map(|(first, last)| last.millis() - first.millis());
         Some(Why { causes, total_ms, spent, cut })
