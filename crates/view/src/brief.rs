@@ -1,4 +1,4 @@
-//! Texts and sums cut down to what people read.
+//! Text cut down to what fits a line.
 
 /// The most characters a description has.
 pub(crate) const BRIEF_MAX: usize = 60;
@@ -17,12 +17,6 @@ pub(crate) fn brief(text: &str) -> String {
     short
 }
 
-/// A sum of prices without what adding up left behind the ninth decimal, so that sums of the same prices in
-/// another order are equal.
-pub(crate) fn dollars(sum: f64) -> f64 {
-    (sum * 1e9).round() / 1e9
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,10 +28,5 @@ mod tests {
         let exact = "é".repeat(BRIEF_MAX);
         assert_eq!(brief(&exact), exact);
         assert_eq!(brief(&"é".repeat(BRIEF_MAX + 1)), "é".repeat(BRIEF_MAX - 1) + "…");
-    }
-
-    #[test]
-    fn sums_do_not_depend_on_the_order() {
-        assert_eq!(dollars(0.1 + 0.2 + 0.3).to_bits(), dollars(0.3 + 0.2 + 0.1).to_bits());
     }
 }

@@ -6,6 +6,7 @@ use antiphon_event::Event;
 use serde_json::Value;
 
 use crate::value::to_value;
+use crate::why::Causes;
 use crate::{
     Agents, Changes, Fold, Messages, Nested, Permissions, Projected, Repl, Replay, Risk, Runs, Thread,
     Timeline, Tools, Traces, Transcript, Usage, View,
@@ -73,6 +74,7 @@ pub const CATALOGUE: &[Entry] = &[
     entry::<Repl>("turns of agents that write code"),
     entry::<Risk>("what is recorded, what is in flight, what would run again"),
     entry::<Replay>("branches as recorded: positions, turns, counts, messages, gaps"),
+    entry::<Causes>("what caused what, from every event back to whoever asked"),
 ];
 
 /// The view with this name.

@@ -16,9 +16,8 @@ use std::sync::Arc;
 use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RelayId, RunId, StreamId};
 use serde::{Deserialize, Serialize};
 
-pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, Spent, What, Why};
+pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, What, Why};
 
-use crate::brief::dollars;
 use crate::steps::Steps;
 use crate::{Changes, View};
 
@@ -85,6 +84,8 @@ struct Run {
     /// The stream of the latest piece of content: most events are of the stream of the one before.
     stream: Option<(StreamId, u32)>,
     nodes: BTreeMap<FlowNodeId, Node>,
+    /// When a flow last went on after it had ended or was cut off.
+    resumed: Option<u32>,
 }
 
 /// What is known of a node in a run of a flow.
@@ -154,10 +155,9 @@ impl Causes {
                 break;
             }
             causes.push(self.cause(cause, Some(effect)));
-            spent.add(self.facts[cause as usize].spent.unwrap_or_default());
+            spent = spent.plus(self.facts[cause as usize].spent.unwrap_or_default());
             effect = cause;
         }
-        spent.cost_usd = dollars(spent.cost_usd);
         let ends = (causes.last().and_then(|cause| cause.at), causes[0].at);
         let total_ms = ends.0.zip(ends.1).map(|(first, last)| last.millis() - first.millis());
         Some(Why { causes, total_ms, spent, cut })

@@ -8,11 +8,15 @@ use std::fmt::Write;
 use antiphon_event::{Event, Lines};
 use antiphon_testkit::{history, numbered};
 use antiphon_view::why::{Causes, Why};
-use antiphon_view::{Changes, Fold, View};
+use antiphon_view::{Changes, Fold, Tally, View};
 use expect_test::{Expect, expect};
 
 fn causes(events: &[Event]) -> Causes {
     Fold::<Causes>::of(events).view().clone()
+}
+
+fn dollars(tally: &Tally) -> String {
+    tally.cost_usd.map_or("?".into(), |cost| serde_json::to_string(&cost).expect("a number"))
 }
 
 fn show(why: &Why) -> String {
@@ -27,7 +31,7 @@ fn show(why: &Why) -> String {
         }
         if let Some(spent) = cause.spent {
             let (read, written) = (spent.input_tokens, spent.output_tokens);
-            write!(shown, " | {read}+{written} ${:.6}", spent.cost_usd).expect("text");
+            write!(shown, " | {read}+{written} ${}", dollars(&spent)).expect("text");
         }
         if !cause.also.is_empty() {
             write!(shown, " | also {:?}", cause.also).expect("text");
@@ -36,7 +40,7 @@ fn show(why: &Why) -> String {
     }
     let (read, written) = (why.spent.input_tokens, why.spent.output_tokens);
     let total = why.total_ms.map_or("?".into(), |ms| ms.to_string());
-    writeln!(shown, "= {total} ms, {read}+{written} ${:.6}", why.spent.cost_usd).expect("text");
+    writeln!(shown, "= {total} ms, {read}+{written} ${}", dollars(&why.spent)).expect("text");
     shown
 }
 
@@ -79,7 +83,7 @@ fn an_answer_goes_back_to_what_was_asked() {
             said_by         3 step | model call 1 | 0 ms
             answers         2 harness_start | agent | 1000 ms
             started_by      1 user | List files | 1000 ms
-            = 2000 ms, 0+0 $0.000000
+            = 2000 ms, 0+0 $?
         "#]],
     );
 }
@@ -104,10 +108,10 @@ fn a_result_goes_back_over_the_approval_to_the_model_call() {
             allowed_by      7 relay_resolved | approved by user | 1000 ms
             resolves        6 relay | permission: bash | 1000 ms
             asks_about      4 tool_call | bash {"command":"ls"} | 2000 ms
-            proposed_by     3 step | model call 1 on small-1 | 1000 ms | 50+20 $0.250000
+            proposed_by     3 step | model call 1 on small-1 | 1000 ms | 50+20 $0.25
             answers         2 harness_start | agent | 1000 ms
             started_by      1 user | List files | 1000 ms
-            = 8000 ms, 50+20 $0.250000
+            = 8000 ms, 50+20 $0.25
         "#]],
     );
 }
@@ -127,8 +131,8 @@ fn a_refused_call_goes_back_to_who_refused() {
             denied_by       4 relay_resolved | denied by operator: too dangerous | 1000 ms | also [1]
             resolves        3 relay | permission: bash | 1000 ms
             asks_about      1 tool_call | bash {"command":"rm -rf /"} | 2000 ms
-            proposed_by     1 step | model call 1 | 0 ms | 50+20 $0.000000
-            = 4000 ms, 50+20 $0.000000
+            proposed_by     1 step | model call 1 | 0 ms | 50+20 $?
+            = 4000 ms, 50+20 $?
         "#]],
     );
 }
@@ -151,14 +155,14 @@ fn a_model_call_answers_all_results_and_the_last_is_followed() {
         "#,
         expect![[r#"
                            11 usage | 20 + 5 tokens
-            part_of        10 step | model call 2 on small-1 | 1000 ms | 20+5 $0.000000
+            part_of        10 step | model call 2 on small-1 | 1000 ms | 20+5 $?
             answers         9 tool_result | tool: 1 | 1000 ms | also [8]
             result_of       6 tool_call | tool {} | 3000 ms
             runs_as         3 tool_call | tool {} | 3000 ms
-            proposed_by     3 step | model call 1 on small-1 | 0 ms | 10+5 $0.000000
+            proposed_by     3 step | model call 1 on small-1 | 0 ms | 10+5 $?
             answers         2 harness_start | agent | 1000 ms
             started_by      1 user | go | 1000 ms
-            = 10000 ms, 30+10 $0.000000
+            = 10000 ms, 30+10 $?
         "#]],
     );
 }
@@ -179,12 +183,12 @@ fn a_call_that_ran_a_subagent_goes_back_through_it() {
         expect![[r#"
                             8 tool_result | tool: {"result":"Found it"}
             returned_by     7 harness_end | done | 1000 ms | also [3]
-            ends_with       5 step | model call 1 | 2000 ms | 7+3 $0.000000
+            ends_with       5 step | model call 1 | 2000 ms | 7+3 $?
             answers         4 harness_start | scout | 1000 ms
             started_by      3 tool_call | agent {"task":"look"} | 1000 ms
             runs_as         1 tool_call | agent {"task":"look"} | 2000 ms
-            proposed_by     1 step | model call 1 | 0 ms | 10+5 $0.000000
-            = 7000 ms, 17+8 $0.000000
+            proposed_by     1 step | model call 1 | 0 ms | 10+5 $?
+            = 7000 ms, 17+8 $?
         "#]],
     );
 }
@@ -210,7 +214,7 @@ fn a_node_goes_back_over_its_edges_to_the_start() {
             result_of       3 node_start | a, execution 1 | 4000 ms
             entry_of        2 run_start | report | 1000 ms
             started_by      1 user | report | 1000 ms
-            = 8000 ms, 0+0 $0.000000
+            = 8000 ms, 0+0 $?
         "#]],
     );
 }
@@ -229,7 +233,7 @@ fn a_node_that_was_passed_over_says_after_what() {
             skipped_after   3 node_end | a COMPLETED | 1000 ms
             result_of       2 node_start | a, execution 1 | 1000 ms
             entry_of        1 run_start | report | 1000 ms
-            = 3000 ms, 0+0 $0.000000
+            = 3000 ms, 0+0 $?
         "#]],
     );
 }
@@ -250,7 +254,49 @@ fn a_second_attempt_goes_back_to_the_first() {
             retries         3 node_retry | a: no route | 1000 ms
             part_of         2 node_start | a, execution 1 | 1000 ms
             entry_of        1 run_start | report | 1000 ms
-            = 4000 ms, 0+0 $0.000000
+            = 4000 ms, 0+0 $?
+        "#]],
+    );
+}
+
+#[test]
+fn a_node_that_runs_again_after_a_crash_goes_back_over_the_resumption() {
+    check(
+        r#"
+        f1 run_start  report
+        f1 node_start a
+        f1 node_end   a FAILED null error={"message":"no route"}
+        f1 run_end    FAILED null
+        f1 resumed
+        f1 node_start a 1 2
+        "#,
+        expect![[r#"
+                            6 node_start | a, execution 1, attempt 2
+            retries         5 resumed |  | 1000 ms
+            follows         4 run_end | FAILED | 1000 ms
+            ends_with       3 node_end | a FAILED: no route | 1000 ms
+            result_of       2 node_start | a, execution 1 | 1000 ms
+            entry_of        1 run_start | report | 1000 ms
+            = 5000 ms, 0+0 $?
+        "#]],
+    );
+}
+
+#[test]
+fn nodes_side_by_side_do_not_cause_one_another() {
+    check(
+        r#"
+        f1 run_start  report
+        f1 node_start a
+        f1 node_start b
+        f1 node_end   a COMPLETED 1
+        f1 node_end   b COMPLETED 1
+        "#,
+        expect![[r#"
+                            5 node_end | b COMPLETED
+            result_of       3 node_start | b, execution 1 | 2000 ms
+            entry_of        1 run_start | report | 2000 ms
+            = 4000 ms, 0+0 $?
         "#]],
     );
 }
@@ -274,7 +320,7 @@ fn a_person_in_a_flow_is_a_cause() {
             resolves        3 relay | approval: Publish? | 2000 ms
             asks_about      2 node_start | gate, execution 1 | 1000 ms
             entry_of        1 run_start | report | 1000 ms
-            = 6000 ms, 0+0 $0.000000
+            = 6000 ms, 0+0 $?
         "#]],
     );
 }
@@ -295,7 +341,7 @@ fn a_failure_ends_a_run() {
             part_of         3 step | model call 1 | 1000 ms
             answers         2 harness_start | agent | 1000 ms
             started_by      1 user | go | 1000 ms
-            = 4000 ms, 0+0 $0.000000
+            = 4000 ms, 0+0 $?
         "#]],
     );
 }
@@ -314,7 +360,7 @@ fn a_summary_goes_back_to_its_sources() {
             part_of         3 summary | one and two | 1000 ms
             sums_up         2 step | model call 1 | 1000 ms | also [1]
             answers         1 user | one | 1000 ms
-            = 3000 ms, 0+0 $0.000000
+            = 3000 ms, 0+0 $?
         "#]],
     );
 }
@@ -333,7 +379,7 @@ fn a_cause_that_comes_late_is_adopted() {
             answers         1 harness_start | agent | 2000 ms
             started_by      2 tool_call | agent {} | -1000 ms
             proposed_by     2 step | model call 1 | 0 ms
-            = 1000 ms, 0+0 $0.000000
+            = 1000 ms, 0+0 $?
         "#]],
     );
 }
@@ -351,7 +397,7 @@ fn runs_that_name_each_other_as_cause_end_the_answer() {
             said_by         3 step | model call 1 | 0 ms
             answers         1 harness_start | agent | 2000 ms
             started_by      2 harness_start | agent | -1000 ms
-            = 1000 ms, 0+0 $0.000000
+            = 1000 ms, 0+0 $?
         "#]],
     );
 }
@@ -372,7 +418,7 @@ fn a_steered_message_is_among_the_causes() {
                             7 text | as you wish
             said_by         7 step | model call 2 | 0 ms
             answers         6 user | only the newest | 1000 ms | also [5]
-            = 1000 ms, 0+0 $0.000000
+            = 1000 ms, 0+0 $?
         "#]],
     );
 }
@@ -483,7 +529,7 @@ fn subagents_of_subagents_are_on_the_way() {
             answers        29 tool_result | bash: {"exitCode":0,"context":"src/upload/client.rs:31:    … | 499 ms
             result_of      27 tool_call | bash {"command":"grep -rn retries src/upload"} | 71 ms
             runs_as        24 tool_call | bash {"command":"grep -rn retries src/upload"} | 67 ms
-            proposed_by    22 step | model call 1 of code scout on small-1 | 96 ms | 512+44 $0.000550
+            proposed_by    22 step | model call 1 of code scout on small-1 | 96 ms | 512+44 $0.00055
             answers        21 harness_start | code scout | 415 ms
             started_by     16 tool_call | agent {"agent":"code-scout","task":"Where is the retry limi… | 598 ms
             runs_as        13 tool_call | agent {"agent":"code-scout","task":"Where is the retry limi… | 100 ms

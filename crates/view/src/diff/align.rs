@@ -203,20 +203,15 @@ fn key(pair: &Pair<'_, Key>, paths: &Paths) -> Kept {
 }
 
 fn spent(a: &Digest, b: &Digest) -> SpentBy {
-    let total = |digest: &Digest| {
-        digest.models.values().fold(Spending::default(), |mut sum, model| {
-            sum.add(*model);
-            sum
-        })
-    };
+    let total =
+        |digest: &Digest| digest.models.values().fold(Spending::default(), |sum, model| sum.plus(*model));
     let mut models: Vec<&String> = a.models.keys().chain(b.models.keys()).collect();
     models.sort_unstable();
     models.dedup();
-    let of =
-        |digest: &Digest, model: &String| digest.models.get(model).copied().unwrap_or_default().rounded();
+    let of = |digest: &Digest, model: &String| digest.models.get(model).copied().unwrap_or_default();
     let models = models.into_iter();
     let models = models.map(|model| SpentOn { model: model.clone(), a: of(a, model), b: of(b, model) });
-    SpentBy { a: total(a).rounded(), b: total(b).rounded(), models: models.collect() }
+    SpentBy { a: total(a), b: total(b), models: models.collect() }
 }
 
 /// Whether two values are the same; white space and the order of members mean nothing.

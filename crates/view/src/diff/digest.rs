@@ -13,6 +13,7 @@ use antiphon_event::{Body, CallId, Event, FlowNodeId, Json, ParentId, RelayId, R
 
 use super::path::{Path, Paths, ROOT};
 use super::row::{Contribution, Decision, Role, Spending};
+use crate::Tally;
 use crate::steps::Steps;
 
 /// How many streams of one message may take turns; one that rests for longer is a new part of it.
@@ -157,13 +158,8 @@ impl Digest {
                 self.work(at, None, 1, status, Some(&end.final_output));
             }
             Body::Usage(usage) => {
-                let spending = Spending {
-                    calls: 1,
-                    input_tokens: usage.input_tokens,
-                    output_tokens: usage.output_tokens,
-                    cost_usd: usage.cost_usd.unwrap_or_default(),
-                };
-                self.models.entry(usage.model.clone().unwrap_or_default()).or_default().add(spending);
+                let model = self.models.entry(usage.model.clone().unwrap_or_default()).or_default();
+                *model = model.plus(Spending { calls: 1, tally: Tally::of(usage) });
                 self.settle(event);
             }
             Body::ModelRetry(retry) => self.discard(event, &retry.discards),

@@ -4,7 +4,7 @@ use antiphon_event::Json;
 use serde::Serialize;
 
 use super::text::Piece;
-use crate::brief::dollars;
+use crate::Tally;
 
 /// How a row of A compares with the row of B at the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -188,24 +188,14 @@ pub struct SpentOn {
 pub struct Spending {
     /// How many calls.
     pub calls: u64,
-    /// Tokens read.
-    pub input_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-    /// US dollars, as far as prices are known.
-    pub cost_usd: f64,
+    /// Tokens, and the price as far as it is known.
+    #[serde(flatten)]
+    pub tally: Tally,
 }
 
 impl Spending {
-    pub(super) fn add(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-        self.cost_usd += other.cost_usd;
-    }
-
-    pub(super) fn rounded(self) -> Self {
-        Self { cost_usd: dollars(self.cost_usd), ..self }
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { calls: self.calls + other.calls, tally: self.tally.plus(other.tally) }
     }
 }
 

@@ -3,6 +3,8 @@
 use antiphon_event::{Kind, RunId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::Tally;
+
 /// Something that happened and may have caused something else: an event, all pieces of one stream of content, or
 /// a model call, which shows only in what it said.
 #[serde_with::skip_serializing_none]
@@ -28,7 +30,7 @@ pub struct Fact {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<u32>,
     /// What it cost; model calls only.
-    pub spent: Option<Spent>,
+    pub spent: Option<Tally>,
 }
 
 /// The kind of a fact: the type of an event, or `step` for a model call.
@@ -60,27 +62,6 @@ impl<'de> Deserialize<'de> for What {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let tag = String::deserialize(deserializer)?;
         Ok(if tag == "step" { Self::Step } else { Self::Event(Kind::of(&tag)) })
-    }
-}
-
-/// What model calls used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Spent {
-    /// Tokens read.
-    pub input_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-    /// US dollars, as far as prices are known.
-    pub cost_usd: f64,
-}
-
-impl Spent {
-    /// Adds what another call used.
-    pub(crate) fn add(&mut self, other: Self) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-        self.cost_usd += other.cost_usd;
     }
 }
 
@@ -155,7 +136,7 @@ pub struct Cause {
     /// Milliseconds from this to the entry before.
     pub until_ms: Option<i64>,
     /// What it cost; model calls only.
-    pub spent: Option<Spent>,
+    pub spent: Option<Tally>,
     /// Positions of the other causes of the entry before, at most [`ALSO_MAX`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<u64>,
@@ -177,7 +158,7 @@ pub struct Why {
     /// Milliseconds from the first cause to what was asked about.
     pub total_ms: Option<i64>,
     /// What all model calls on the way used.
-    pub spent: Spent,
+    pub spent: Tally,
     /// Whether there are causes beyond [`CAUSES_MAX`].
     pub cut: bool,
 }

@@ -36,9 +36,21 @@ impl Causes {
             }
             Body::EdgeTransition(edge) => self.edge(event, &edge.source_id, &edge.target_id, changes),
             Body::Handoff(handoff) => self.edge(event, &handoff.from_node_id, &handoff.to_node_id, changes),
+            Body::Resumed(_) => self.resumed(event, changes),
             // These lead to nothing that could be told apart.
             _ => self.note(event, None, changes),
         }
+    }
+
+    /// A run goes on from where it stood.
+    fn resumed(&mut self, event: &Event, changes: &mut Changes) -> u32 {
+        let run = event.head.run_id.as_ref().and_then(|run| self.runs.get(run));
+        let link = run.and_then(|run| run.last).map(|last| (last, Relation::Follows));
+        let fact = self.note(event, link, changes);
+        if let Some(run) = event.head.run_id.as_ref().and_then(|run| self.runs.get_mut(run)) {
+            run.resumed = Some(fact);
+        }
+        fact
     }
 
     fn node_start(&mut self, event: &Event, start: &NodeStart, changes: &mut Changes) -> u32 {
@@ -92,14 +104,16 @@ impl Causes {
 
     /// What led to a node since it last settled: the last decision first, or the start of the flow.
     fn reached(&mut self, event: &Event, counts: fn(bool) -> bool, relation: Relation) -> (Link, Vec<u32>) {
-        let first = event.head.run_id.as_ref().and_then(|run| self.runs.get(run)).and_then(|run| run.first);
+        let run = event.head.run_id.as_ref().and_then(|run| self.runs.get(run));
+        let first = run.and_then(|run| run.first).map(|first| (first, Relation::EntryOf));
+        let resumed = run.and_then(|run| run.resumed).map(|resumed| (resumed, Relation::Retries));
         let decided = self.node(event).map(|node| std::mem::take(&mut node.decided)).unwrap_or_default();
         let mut facts: Vec<u32> =
             decided.into_values().filter(|(_, live)| counts(*live)).map(|(fact, _)| fact).collect();
         facts.sort_unstable();
         match facts.pop() {
             Some(last) => (Some((last, relation)), facts),
-            None => (first.map(|first| (first, Relation::EntryOf)), Vec::new()),
+            None => (resumed.or(first), Vec::new()),
         }
     }
 

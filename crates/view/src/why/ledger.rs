@@ -31,7 +31,7 @@ impl Causes {
     fn surroundings(&mut self, event: &Event) -> Link {
         let node = self.node_work(event).and_then(|work| self.tip(&work, Relation::PartOf));
         let run = event.head.run_id.as_ref().and_then(|run| self.runs.get(run));
-        let run = run.and_then(|run| run.step.or(run.last)).map(|last| (last, Relation::PartOf));
+        let run = run.and_then(|run| run.step.or(run.first)).map(|whole| (whole, Relation::PartOf));
         node.or(run)
     }
 

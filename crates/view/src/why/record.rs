@@ -7,9 +7,9 @@ use antiphon_event::body::tool::{ToolCall, ToolResult};
 use antiphon_event::{Body, Delivery, Event, Kind, RunId, StreamId};
 
 use super::ledger::run_part;
-use super::{Asked, Causes, Relation, Run, Spent, What, Work};
+use super::{Asked, Causes, Relation, Run, What, Work};
 use crate::brief::brief;
-use crate::{Changes, path};
+use crate::{Changes, Tally, path};
 
 impl Causes {
     /// Remembers an event and gives the fact it belongs to.
@@ -36,14 +36,7 @@ impl Causes {
             Body::HarnessStart(_) | Body::RunStart(_) => self.begin(event, changes),
             Body::HarnessEnd(_) | Body::RunEnd(_) => self.end(event, changes),
             Body::CancelRequested(_) | Body::Error(_) => self.stop(event, changes),
-            Body::Usage(usage) => {
-                let spent = Spent {
-                    input_tokens: usage.input_tokens,
-                    output_tokens: usage.output_tokens,
-                    cost_usd: usage.cost_usd.unwrap_or_default(),
-                };
-                self.usage(event, spent, usage.model.as_deref(), changes)
-            }
+            Body::Usage(usage) => self.usage(event, Tally::of(usage), usage.model.as_deref(), changes),
             Body::ModelRetry(_) => self.model_retry(event, changes),
             Body::Relay(relay) => self.relay(event, relay, changes),
             Body::RelayResolved(resolved) => self.resolved(event, resolved, changes),
@@ -220,7 +213,7 @@ impl Causes {
         fact
     }
 
-    fn usage(&mut self, event: &Event, spent: Spent, model: Option<&str>, changes: &mut Changes) -> u32 {
+    fn usage(&mut self, event: &Event, spent: Tally, model: Option<&str>, changes: &mut Changes) -> u32 {
         let step = self.run(event).step;
         self.run(event).steps.settle();
         let Some(step) = step else {
@@ -233,7 +226,7 @@ impl Causes {
             fact.text = brief(&format!("{} on {model}", fact.text));
             changes.set(path!["facts", step as usize, "text"], &fact.text);
         }
-        fact.spent.get_or_insert_default().add(spent);
+        fact.spent = Some(fact.spent.unwrap_or_default().plus(spent));
         changes.set(path!["facts", step as usize, "spent"], &fact.spent);
         self.push(event, Some((step, Relation::PartOf)), changes)
     }
