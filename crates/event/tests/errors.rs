@@ -272,16 +272,16 @@ fn depth_is_bounded_and_said_so() {
         )
     };
     let later = |depth| format!("{{\"type\":\"resumed\",\"runId\":\"r\",\"later\":{}}}\n", nested(depth));
-    assert!(Event::from_json(&call(128)).is_ok());
-    assert!(Event::from_json(&later(128)).is_ok());
+    assert!(Event::from_json(&call(100)).is_ok());
+    assert!(Event::from_json(&later(100)).is_ok());
     let agent =
         format!("{{\"type\":\"resumed\",\"agent\":{{\"id\":\"a\",\"later\":{}}}}}\n", nested(100_000));
     check(
-        call(129) + &later(129) + &later(1_000_000) + &agent,
+        call(101) + &later(101) + &later(1_000_000) + &agent,
         expect![[r#"
-        line 1, column 61: a `tool_call` event: `input`: nested deeper than 128 levels
-        line 2, column 39: `later`: nested deeper than 128 levels
-        line 3, column 39: `later`: nested deeper than 128 levels
+        line 1, column 61: a `tool_call` event: `input`: nested deeper than 100 levels
+        line 2, column 39: `later`: nested deeper than 100 levels
+        line 3, column 39: `later`: nested deeper than 100 levels
         line 4, column 200047: `agent`: recursion limit exceeded
     "#]],
     );
