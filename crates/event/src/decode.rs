@@ -48,6 +48,9 @@ impl Raw<'_> {
     }
 }
 
+/// How many members beside those of the head an event may have: they are looked through for one given twice.
+const MEMBERS_MAX: usize = 1000;
+
 /// Reads events, one line at a time, and shares the ids that come again and again between them.
 #[derive(Debug, Default)]
 pub struct Decoder {
@@ -186,6 +189,11 @@ impl<'de> Scan<'_, 'de> {
         };
         if self.members.iter().any(|(known, _)| *known == name) {
             return Err(twice(&name));
+        }
+        if self.members.len() == MEMBERS_MAX {
+            return Err(de::Error::custom(format_args!(
+                "an event has at most {MEMBERS_MAX} members of its own"
+            )));
         }
         self.members.push((name, raw));
         Ok(())

@@ -288,6 +288,22 @@ fn depth_is_bounded_and_said_so() {
 }
 
 #[test]
+fn the_number_of_members_is_bounded_and_said_so() {
+    let event = |members: usize| {
+        let members: String = (0..members).map(|n| format!(",\"m{n}\":0")).collect();
+        format!("{{\"type\":\"resumed\",\"runId\":\"r\"{members}}}\n")
+    };
+    assert!(Event::from_json(&event(1000)).is_ok());
+    check(
+        event(1001) + &event(1_000_000),
+        expect![[r#"
+        line 1, column 8930: an event has at most 1000 members of its own
+        line 2, column 8929: an event has at most 1000 members of its own
+    "#]],
+    );
+}
+
+#[test]
 fn bytes_that_are_no_text_are_named() {
     check(
         b"{\"type\":\"x\",\"a\":\"\xff\"}\n{\"type\":\"x\",\"\xc3\xa9\":\"\xc3\"}\n\xff\xfe\n{\"type\":\"x\",\"a\":\"\xed\xa0\x80\"}\n",

@@ -1,3 +1,5 @@
+//! What the `agents` view shows, as tables.
+
 use antiphon_testkit::history;
 use antiphon_view::{Agents, Fold};
 use expect_test::expect;

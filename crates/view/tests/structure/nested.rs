@@ -1,3 +1,5 @@
+//! What the `nested` view shows, as tables.
+
 use antiphon_event::Event;
 use antiphon_testkit::{history, numbered};
 use antiphon_view::{Fold, Nested};

@@ -1,3 +1,5 @@
+//! What the `repl` view shows, as tables.
+
 use antiphon_testkit::history;
 use antiphon_view::{Fold, Repl};
 use expect_test::expect;

@@ -1,3 +1,5 @@
+//! What the `risk` view shows, as tables.
+
 use antiphon_testkit::history;
 use antiphon_view::{Fold, Risk};
 use expect_test::{Expect, expect};

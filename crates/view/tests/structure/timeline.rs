@@ -1,3 +1,5 @@
+//! What the `timeline` view shows, as tables.
+
 use antiphon_testkit::history;
 use antiphon_view::{Fold, Timeline};
 use expect_test::expect;

@@ -1,3 +1,5 @@
+//! What the `trace` view shows, as tables.
+
 use antiphon_testkit::history;
 use antiphon_view::{Fold, Traces};
 use expect_test::expect;

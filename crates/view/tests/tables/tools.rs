@@ -1,3 +1,5 @@
+//! What the `tools` view shows, as tables.
+
 use expect_test::expect;
 
 use crate::{check, check_recorded};

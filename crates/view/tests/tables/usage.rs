@@ -1,3 +1,5 @@
+//! What the `usage` view shows, as tables.
+
 use expect_test::expect;
 
 use crate::check;
