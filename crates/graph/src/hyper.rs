@@ -203,7 +203,11 @@ impl Hypergraph {
 
     /// The id of a block: `block:` and its node's id, with `~2` and so on from the second of a node.
     pub fn block_id(&self, block: &Block) -> String {
-        let node = self.node_of(block).map_or("", |node| node.id.as_str());
+        Self::name_block(self.node_of(block), block)
+    }
+
+    fn name_block(node: Option<&Node>, block: &Block) -> String {
+        let node = node.map_or("", |node| node.id.as_str());
         match block.nth {
             1 => format!("block:{node}"),
             nth => format!("block:{node}~{nth}"),

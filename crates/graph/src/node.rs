@@ -51,6 +51,11 @@ impl Node {
         &self.run
     }
 
+    /// The place of its run in the order they began, from 0.
+    pub fn run_place(&self) -> u32 {
+        self.run_place
+    }
+
     /// The type of event it came from.
     pub fn kind(&self) -> Kind {
         match &self.content {

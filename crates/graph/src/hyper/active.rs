@@ -181,7 +181,7 @@ impl Hypergraph {
     }
 
     /// The outermost summary that stands for a message now.
-    fn standing_for(&self, place: Place) -> Option<Place> {
+    pub fn standing_for(&self, place: Place) -> Option<Place> {
         let mut standing = None;
         let mut at = self.message(place)?.replaced_by;
         while let Some(summary) = self.message(at) {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use antiphon_event::body::session;
-use antiphon_event::{Body, Event, Kind, MessageId};
+use antiphon_event::{Body, Event, Kind, MessageId, RunId};
 use foldhash::fast::FixedState;
 
 use super::step::Step;
@@ -15,7 +15,7 @@ use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
 use crate::forest::Forest;
 use crate::index::hash;
 use crate::node::NOWHERE;
-use crate::{Change, Place, Reduced, Reducer};
+use crate::{Change, Node, Place, Reduced, Reducer};
 
 /// The hypergraph under construction. Readers get a [`Hypergraph`] from [`Conversation::snapshot`].
 #[derive(Debug, Default)]
@@ -94,6 +94,48 @@ impl Conversation {
     /// Whether a message is active: spoken, not switched off, and not stood for by a summary.
     pub fn is_active(&self, message: Place) -> bool {
         self.hyper.is_active(message)
+    }
+
+    /// The outermost summary that stands for a message now.
+    pub fn standing_for(&self, message: Place) -> Option<Place> {
+        self.hyper.standing_for(message)
+    }
+
+    /// The messages a summary stands for.
+    pub fn sources_of(&self, summary: Place) -> &[Place] {
+        let summary = self.hyper.message(summary).and_then(|message| message.summary.as_deref());
+        summary.map_or(&[], |summary| &summary.sources)
+    }
+
+    /// The node of this type that a run means by an id: its own, or else anybody's.
+    pub fn resolve(&self, run: &RunId, id: &str, kind: Kind) -> Option<Place> {
+        self.reducer.resolve(run, id, kind)
+    }
+
+    /// The node at a place.
+    pub fn node(&self, place: Place) -> Option<&Node> {
+        self.reducer.graph().at(place)
+    }
+
+    /// The node that a node hangs from.
+    pub fn parent_of(&self, node: Place) -> Option<Place> {
+        self.node(node).map(|node| node.parent).filter(|parent| *parent != NOWHERE)
+    }
+
+    /// The nodes that hang from a node, in order.
+    pub fn children_of(&self, node: Place) -> impl Iterator<Item = Place> + '_ {
+        self.node(node).into_iter().flat_map(|node| node.children.iter())
+    }
+
+    /// The part of its node's text that a block covers.
+    pub fn text_of(&self, block: &Block) -> Option<String> {
+        let text = self.node(block.node)?.text()?;
+        Some(text.slice(block.from as usize, block.to as usize))
+    }
+
+    /// The id of a block.
+    pub fn block_id(&self, block: &Block) -> String {
+        Hypergraph::name_block(self.node(block.node), block)
     }
 
     /// The blocks of a message, in time order.
@@ -269,13 +311,7 @@ impl Conversation {
         place
     }
 
-    fn add_message(
-        &mut self,
-        id: String,
-        speaker: Speaker,
-        run: Option<antiphon_event::RunId>,
-        before: Place,
-    ) -> Place {
+    fn add_message(&mut self, id: String, speaker: Speaker, run: Option<RunId>, before: Place) -> Place {
         let id = self.free_id(id);
         let place = self.hyper.messages.len() as Place;
         self.hyper.message_ids.insert(hash(&id), place);
