@@ -4,6 +4,7 @@
 //! Start reading at [`View`]; each view has a file of its own, and [`catalogue`] lists them all.
 
 mod change;
+pub mod dag;
 mod fold;
 mod projection;
 mod value;
