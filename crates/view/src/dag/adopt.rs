@@ -19,7 +19,7 @@ impl Dag {
     ) {
         let is_spawned = conversation.node(node).is_some_and(|node| spawns(node.kind()));
         for child in conversation.children_of(node) {
-            let run = conversation.node(child).map_or(NONE, |child| child.run_place());
+            let run = conversation.node(child).map_or(NONE, antiphon_graph::Node::run_place);
             let Some(state) = self.runs.get_mut(run as usize).filter(|run| run.first != NONE) else {
                 continue;
             };
@@ -33,10 +33,8 @@ impl Dag {
     /// leave no way to do so without a circle, the run stays where it is and gets no arrow.
     fn hang(&mut self, run: u32, block: u32, changes: &mut Changes) {
         let state = &self.runs[run as usize];
-        let (first, kind) = match state.is_spawned {
-            true => (state.first, EdgeKind::Spawn),
-            false => (state.first, EdgeKind::Reply),
-        };
+        let first = state.first;
+        let kind = if state.is_spawned { EdgeKind::Spawn } else { EdgeKind::Reply };
         let (above, below) = (&self.spots[block as usize], &self.spots[first as usize]);
         let is_guest = below.owner != run;
         let is_misplaced = state.is_spawned && below.lane <= above.lane && !is_guest;

@@ -20,13 +20,15 @@ pub fn dot(layout: &Layout) -> String {
                 "  subgraph cluster_{group} {{\n    label=\"{label}\"; style=\"rounded,filled\"; color=\"#cbd5e1\"; fillcolor=\"#f8fafc\"; fontname=\"sans-serif\"; fontsize=11;"
             );
         }
-        members.iter().for_each(|at| node(&mut out, indent, *at, &layout.nodes[*at]));
+        for at in members {
+            node(&mut out, indent, at, &layout.nodes[at]);
+        }
         if group.is_some() {
             out.push_str("  }\n");
         }
     }
     for Edge { from, to, kind } in &layout.edges {
-        let (Some(from), Some(to)) = (numbers.get(from.as_str()), numbers.get(to.as_str())) else {
+        let (Some(from), Some(to)) = (numbers.get(&**from), numbers.get(&**to)) else {
             continue;
         };
         let look = match kind {

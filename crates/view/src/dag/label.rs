@@ -10,8 +10,9 @@ use super::layout::NodeKind;
 
 /// How many columns a label has at most, with the mark that it was cut.
 pub(super) const LABEL_MAX: usize = 80;
-/// How many columns a line in a box has.
+/// How many columns a line in a box has, and one of code, whose letters are all as wide as the widest.
 pub(super) const LINE_MAX: usize = 38;
+const CODE_LINE_MAX: usize = 34;
 /// How many columns a label in a small box has at most.
 const SMALL_MAX: usize = 26;
 /// The width of a box, and of a small one.
@@ -60,8 +61,15 @@ pub(super) fn size(kind: NodeKind, label: &str) -> (i64, i64) {
     if kind == NodeKind::Structural {
         return (SMALL_WIDTH, SMALL_HEIGHT);
     }
-    let lines = wrap(label, LINE_MAX).len().max(1) as i64;
+    let lines = lines(kind, label).len().max(1) as i64;
     (WIDTH, CAPTION + lines * LINE + 7)
+}
+
+/// The lines in a box.
+pub(super) fn lines(kind: NodeKind, label: &str) -> Vec<&str> {
+    let is_code =
+        matches!(kind, NodeKind::ToolCall | NodeKind::ToolProgress | NodeKind::ToolResult | NodeKind::Repl);
+    wrap(label, if is_code { CODE_LINE_MAX } else { LINE_MAX })
 }
 
 fn words(node: &Node) -> String {
@@ -108,7 +116,7 @@ fn words(node: &Node) -> String {
 
 /// A call as people write one: `bash(command: ls -l)`.
 fn called(name: &str, input: Option<&Json>) -> String {
-    let Some(input) = input.filter(|input| !input.is_null()) else {
+    let Some(input) = input.filter(|input| !matches!(input.as_str(), "null" | "{}")) else {
         return name.to_owned();
     };
     if input.as_str().len() > PAYLOAD_MAX {
@@ -190,31 +198,27 @@ pub(super) fn width(c: char) -> usize {
 }
 
 /// The lines of a label, broken between words where that is possible.
-pub(super) fn wrap(label: &str, columns: usize) -> Vec<String> {
+pub(super) fn wrap(label: &str, columns: usize) -> Vec<&str> {
     let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut used = 0;
-    for word in label.split(' ').filter(|word| !word.is_empty()) {
-        let length: usize = word.chars().map(width).sum();
-        if used > 0 && used + 1 + length > columns {
-            lines.push(std::mem::take(&mut line));
-            used = 0;
+    // Where the line begins, where it could be broken, and how many columns there are up to both.
+    let (mut start, mut used) = (0, 0);
+    let mut space: Option<(usize, usize)> = None;
+    for (at, c) in label.char_indices() {
+        if c == ' ' {
+            space = Some((at, used));
         }
-        if used > 0 {
-            line.push(' ');
-            used += 1;
+        if used + width(c) > columns && c != ' ' {
+            let (end, next, before) = match space {
+                Some((space, before)) => (space, space + 1, before + 1),
+                None => (at, at, used),
+            };
+            lines.push(&label[start..end]);
+            (start, used, space) = (next, used - before, None);
         }
-        for c in word.chars() {
-            if used + width(c) > columns {
-                lines.push(std::mem::take(&mut line));
-                used = 0;
-            }
-            used += width(c);
-            line.push(c);
-        }
+        used += width(c);
     }
-    if !line.is_empty() {
-        lines.push(line);
+    if start < label.len() {
+        lines.push(&label[start..]);
     }
     lines
 }

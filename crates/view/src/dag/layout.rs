@@ -1,5 +1,7 @@
 //! [`Layout`]: the graph as a reader gets it, with a place for every box. Also what the pictures are drawn from.
 
+use std::sync::Arc;
+
 use antiphon_event::{MessageId, RunId};
 use antiphon_graph::hyper::Speaker;
 use serde::{Deserialize, Serialize};
@@ -25,7 +27,7 @@ pub struct Layout {
 #[serde(rename_all = "camelCase")]
 pub struct Node {
     /// The block.
-    pub id: String,
+    pub id: Arc<str>,
     /// The left side.
     pub x: i64,
     /// The upper side.
@@ -142,9 +144,9 @@ impl Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
     /// The block it leaves.
-    pub from: String,
+    pub from: Arc<str>,
     /// The block it enters.
-    pub to: String,
+    pub to: Arc<str>,
     /// Why.
     pub kind: EdgeKind,
 }

@@ -19,12 +19,16 @@ pub fn mermaid(layout: &Layout) -> String {
         };
         let label = escape(&layout.groups[group].label);
         let _ = writeln!(out, "  subgraph g{group}[\"{label}\"]");
-        members.iter().for_each(|at| node(&mut out, "    ", *at, &layout.nodes[*at]));
+        for at in members {
+            node(&mut out, "    ", at, &layout.nodes[at]);
+        }
         out.push_str("  end\n");
     }
-    loose.iter().for_each(|at| node(&mut out, "  ", *at, &layout.nodes[*at]));
+    for at in loose {
+        node(&mut out, "  ", at, &layout.nodes[at]);
+    }
     for Edge { from, to, kind } in &layout.edges {
-        let (Some(from), Some(to)) = (numbers.get(from.as_str()), numbers.get(to.as_str())) else {
+        let (Some(from), Some(to)) = (numbers.get(&**from), numbers.get(&**to)) else {
             continue;
         };
         let arrow = match kind {
@@ -63,7 +67,7 @@ pub(super) fn caption(node: &Node) -> String {
 
 /// The number of each box, by its id.
 pub(super) fn numbers(layout: &Layout) -> HashMap<&str, usize> {
-    layout.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect()
+    layout.nodes.iter().enumerate().map(|(at, node)| (&*node.id, at)).collect()
 }
 
 /// The boxes in each frame, in order; those in none under `None`.

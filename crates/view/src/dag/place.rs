@@ -2,6 +2,8 @@
 //!
 //! Start reading at [`Dag::place`].
 
+use std::sync::Arc;
+
 use antiphon_event::{Body, Event, Kind};
 use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Node as GraphNode, Placed};
@@ -60,14 +62,13 @@ impl Dag {
         let (above, lane) = self.find_place(conversation, placed, node);
         let below = self.spot(above).map_or(NONE, |spot| spot.below);
         let arrows = self.arrows_to(conversation, node, event, (above, below));
-        self.settle(conversation, placed, node, (above, below, lane));
+        self.settle(placed, node, (above, below, lane));
         let y = self.first_free_y(block, above, &arrows);
         self.show(conversation, placed, node, y, changes);
         self.frame_up(conversation, placed, event, changes);
         for Arrow { from, kind } in arrows {
             self.connect(from, block, kind, changes);
         }
-        self.fit_frame(block, changes);
         self.make_room(block, changes);
         let run = &mut self.runs[node.run_place() as usize];
         if is_first {
@@ -161,19 +162,12 @@ impl Dag {
     }
 
     /// Links a new block into its lane and its frame.
-    fn settle(
-        &mut self,
-        conversation: &Conversation,
-        placed: Placed,
-        node: &GraphNode,
-        (above, below, lane): (u32, u32, u32),
-    ) {
+    fn settle(&mut self, placed: Placed, node: &GraphNode, (above, below, lane): (u32, u32, u32)) {
         let block = self.spots.len() as u32;
         let frame = self.frames.get(placed.message as usize).copied().unwrap_or(NONE);
         let owner = self.spans.get(frame as usize).map_or(node.run_place(), |span| span.owner);
-        match self.spots.get_mut(above as usize) {
-            Some(spot) => spot.below = block,
-            None => {}
+        if let Some(spot) = self.spots.get_mut(above as usize) {
+            spot.below = block;
         }
         match self.spots.get_mut(below as usize) {
             Some(spot) => spot.above = block,
@@ -188,9 +182,18 @@ impl Dag {
         let length = (placed.node as usize + 1).max(self.latest.len());
         self.latest.resize(length, NONE);
         let earlier = std::mem::replace(&mut self.latest[placed.node as usize], block);
-        let is_cut = label_of(conversation, block).is_some_and(|label| label.is_cut);
         let run = node.run_place();
-        self.spots.push(Spot { lane, above, below, frame, run, owner, earlier, out: Vec::new(), is_cut });
+        self.spots.push(Spot {
+            lane,
+            above,
+            below,
+            frame,
+            run,
+            owner,
+            earlier,
+            out: Vec::new(),
+            is_cut: false,
+        });
     }
 
     fn first_free_y(&self, block: u32, above: u32, arrows: &[Arrow]) -> i64 {
@@ -228,10 +231,11 @@ impl Dag {
             return;
         };
         let kind = label::kind_of(node.kind());
-        let label = label_of(conversation, block).map_or(String::new(), |label| label.text);
+        let Label { text: label, is_cut } = label::label(node, conversation.text_of(source).as_deref());
+        self.spots[block as usize].is_cut = is_cut;
         let (w, h) = label::size(kind, &label);
         let shown = Node {
-            id: conversation.block_id(source),
+            id: conversation.block_id(source).into(),
             x: self.x_of(block, w),
             y,
             w,
@@ -256,7 +260,7 @@ impl Dag {
     /// Draws an arrow.
     pub(super) fn connect(&mut self, from: u32, to: u32, kind: EdgeKind, changes: &mut Changes) {
         self.spots[from as usize].out.push(to);
-        let edge = Edge { from: self.node(from).id.clone(), to: self.node(to).id.clone(), kind };
+        let edge = Edge { from: Arc::clone(&self.node(from).id), to: Arc::clone(&self.node(to).id), kind };
         changes.append(path!["edges"], &edge);
         self.layout.edges.push(edge);
     }
@@ -345,9 +349,9 @@ fn speaker(event: &Event, speaker: Speaker) -> String {
     let name = match speaker {
         Speaker::User => "user",
         Speaker::Summary => "summary",
-        Speaker::Assistant | Speaker::Structural => {
-            agent.or(event.head.node_id.as_ref().map(|node| node.as_str())).unwrap_or("assistant")
-        }
+        Speaker::Assistant | Speaker::Structural => agent
+            .or(event.head.node_id.as_ref().map(antiphon_event::FlowNodeId::as_str))
+            .unwrap_or("assistant"),
     };
     label::clean(name, 34).text
 }

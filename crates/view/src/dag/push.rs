@@ -17,7 +17,9 @@ impl Dag {
     /// Moves what stands too close to a block that has grown or is new.
     pub(super) fn make_room(&mut self, block: u32, changes: &mut Changes) {
         let pushed = self.pushed_by(block, self.node(block).bottom());
-        if let Some(moves) = self.plan(pushed, NONE) {
+        if !pushed.is_empty()
+            && let Some(moves) = self.plan(pushed, NONE)
+        {
             self.make(moves, changes);
         }
         self.fit_frame(block, changes);

@@ -1,9 +1,8 @@
 //! A layout as an SVG picture that stands on its own, for light and dark surroundings.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::label::{CAPTION, LINE, LINE_MAX, wrap};
+use super::label::{CAPTION, LINE, WIDTH, lines};
 use super::place::PADDING;
 use super::{Edge, EdgeKind, Group, Layout, Node, NodeKind, Status};
 
@@ -18,17 +17,19 @@ const ROUND: i64 = 8;
 pub fn svg(layout: &Layout) -> String {
     let (width, height) = (layout.width.max(1), layout.height.max(1));
     let mut out = String::with_capacity(1024 + layout.nodes.len() * 600);
-    out.push_str(&format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n"
-    ));
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dag\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">"
+    );
     out.push_str("<title>Conversation</title>\n<style>\n");
     out.push_str(STYLE);
     out.push_str("</style>\n<defs>");
     for kind in [EdgeKind::Sequence, EdgeKind::Reply, EdgeKind::Spawn, EdgeKind::Return] {
-        out.push_str(&format!(
-            "<marker id=\"{0}\" class=\"{0}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 .5 7.5 4 0 7.5z\"/></marker>",
+        let _ = write!(
+            out,
+            "<marker id=\"dag-{0}\" class=\"{0}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 .5 7.5 4 0 7.5z\"/></marker>",
             kind.name()
-        ));
+        );
     }
     out.push_str("</defs>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
     layout.groups.iter().for_each(|group| frame(&mut out, group));
@@ -54,17 +55,16 @@ fn frame(out: &mut String, group: &Group) {
 /// Arrows behind the boxes: straight down to the next box of a lane, around what lies between, or along the
 /// lane of a child.
 fn arrows(out: &mut String, layout: &Layout) {
-    let nodes: HashMap<&str, usize> =
-        layout.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+    let nodes = super::mermaid::numbers(layout);
     let next = next_in_lane(&layout.nodes);
     for Edge { from, to, kind } in &layout.edges {
-        let (Some(from), Some(to)) = (nodes.get(from.as_str()), nodes.get(to.as_str())) else {
+        let (Some(from), Some(to)) = (nodes.get(&**from), nodes.get(&**to)) else {
             continue;
         };
         let is_next = next[*from] == Some(*to);
         let route = route(&layout.nodes[*from], &layout.nodes[*to], is_next);
         let kind = kind.name();
-        let _ = writeln!(out, "<path class=\"edge {kind}\" d=\"{route}\" marker-end=\"url(#{kind})\"/>");
+        let _ = writeln!(out, "<path class=\"edge {kind}\" d=\"{route}\" marker-end=\"url(#dag-{kind})\"/>");
     }
 }
 
@@ -94,14 +94,14 @@ fn route(from: &Node, to: &Node, is_next: bool) -> String {
     let (right, left) = (from.x + from.w, to.x - 1);
     if x == target {
         // Past what lies between, inside the lane and its frames.
-        let side = right.max(to.x + to.w).max(x + super::label::WIDTH / 2) + 7;
+        let side = right.max(to.x + to.w).max(x + WIDTH / 2) + 7;
         return bent(&[(right, start), (side, start), (side, end), (to.x + to.w + 1, end)]);
     }
     if x < target {
-        let channel = target - super::label::WIDTH / 2 - CHANNEL;
+        let channel = target - WIDTH / 2 - CHANNEL;
         return bent(&[(right, start), (channel, start), (channel, end), (left, end)]);
     }
-    let channel = x - super::label::WIDTH / 2 - CHANNEL - 12;
+    let channel = x - WIDTH / 2 - CHANNEL - 12;
     bent(&[(from.x, start), (channel, start), (channel, end), (to.x + to.w + 1, end)])
 }
 
@@ -162,7 +162,7 @@ fn square(out: &mut String, node: &Node) {
         );
     }
     out.push_str("<text class=\"says\">");
-    for (at, line) in wrap(label, LINE_MAX).iter().enumerate() {
+    for (at, line) in lines(*kind, label).iter().enumerate() {
         let _ = write!(
             out,
             "<tspan x=\"{}\" y=\"{}\">{}</tspan>",

@@ -15,7 +15,7 @@ pub fn text(layout: &Layout, width: usize) -> String {
     let mut incoming: HashMap<usize, Vec<(usize, EdgeKind)>> = HashMap::new();
     let mut leaving = vec![0_u32; layout.nodes.len()];
     for edge in &layout.edges {
-        if let (Some(from), Some(to)) = (numbers.get(edge.from.as_str()), numbers.get(edge.to.as_str())) {
+        if let (Some(from), Some(to)) = (numbers.get(&*edge.from), numbers.get(&*edge.to)) {
             incoming.entry(*to).or_default().push((*from, edge.kind));
             leaving[*from] += 1;
         }
@@ -27,11 +27,13 @@ pub fn text(layout: &Layout, width: usize) -> String {
     let mut out = String::new();
     for at in order {
         let own = graph.column(lane(&layout.nodes[at]));
-        for (from, kind) in incoming.get(&at).into_iter().flatten() {
-            let source = graph.column(lane(&layout.nodes[*from]));
+        let mut arriving = incoming.remove(&at).unwrap_or_default();
+        arriving.sort_by_key(|(from, _)| graph.column(lane(&layout.nodes[*from])) == own);
+        for (from, kind) in arriving {
+            let source = graph.column(lane(&layout.nodes[from]));
             graph.open[source] = graph.open[source].saturating_sub(1);
             if source != own {
-                push_row(&mut out, &graph.stroke(source, own, *kind), width);
+                push_row(&mut out, &graph.stroke(source, own, kind), width);
             }
         }
         let row = format!("{}{}", graph.row(own, layout.nodes[at].kind), describe(&layout.nodes[at]));
