@@ -24,6 +24,7 @@
 
 pub mod catalogue;
 mod change;
+pub mod dag;
 mod fold;
 mod projection;
 

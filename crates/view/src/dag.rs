@@ -1,0 +1,228 @@
+//! [`Dag`]: the conversation as a graph that is laid out, with a box for every block.
+//!
+//! In: events that the conversation has taken in. Out: a [`Layout`] of boxes, arrows and frames, and the changes
+//! that keep it up to date. Runs stand in lanes from left to right, time runs down, and every arrow points down.
+//! What is placed stays where it is unless something above it in its lane, or something it hangs from, needs
+//! the room; then it moves down and never up. The pictures [`svg`], [`mermaid`], [`dot`] and [`text`] are drawn
+//! from a layout alone. Start reading at the projection's `apply`.
+
+mod adopt;
+mod dot;
+mod label;
+mod lane;
+mod layout;
+mod mermaid;
+mod place;
+mod push;
+mod saved;
+mod status;
+mod svg;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_event::{Body, Event};
+use antiphon_graph::{Change, Conversation, Placed};
+use serde::{Deserialize, Serialize};
+
+use crate::{Changes, Projection, path};
+
+pub use dot::dot;
+pub use layout::{Edge, EdgeKind, Group, Layout, Node, NodeKind, Status};
+pub use mermaid::mermaid;
+pub use svg::svg;
+pub use text::text;
+
+/// Stands for "none" where a number of a block, run, group or lane is kept.
+const NONE: u32 = u32::MAX;
+
+/// The laid-out graph of a conversation.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(try_from = "saved::Saved")]
+pub struct Dag {
+    layout: Layout,
+    /// What is known of each box besides, in the same order.
+    spots: Vec<Spot>,
+    /// The first and the last block of each frame.
+    spans: Vec<Span>,
+    /// The frame of each message; none for structural ones.
+    frames: Vec<u32>,
+    runs: Vec<Run>,
+    lanes: Vec<Lane>,
+    /// Lanes that no run is busy in.
+    free: BTreeSet<u32>,
+    /// Lanes with nothing in them.
+    empty: BTreeSet<u32>,
+    /// The latest block of each node.
+    latest: Vec<u32>,
+    /// Answers to requests that have not come yet.
+    answers: BTreeMap<String, Status>,
+}
+
+/// Where a block stands.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Spot {
+    lane: u32,
+    /// The blocks right above and right below it in its lane.
+    above: u32,
+    below: u32,
+    /// Its frame.
+    frame: u32,
+    /// The run that it is part of, and the one whose message it stands in.
+    run: u32,
+    owner: u32,
+    /// The block before it of the same node.
+    earlier: u32,
+    /// Where its arrows lead.
+    out: Vec<u32>,
+    /// Whether more text would not change what it says.
+    is_cut: bool,
+}
+
+/// Which blocks a frame goes around: these two and all between them in their lane.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Span {
+    first: u32,
+    last: u32,
+    owner: u32,
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Run {
+    first: u32,
+    /// The block that its next one follows.
+    tip: u32,
+    lane: u32,
+    /// The block that caused it.
+    cause: u32,
+    /// Whether that makes it somebody's child.
+    is_spawned: bool,
+    /// Whether its lane is kept for it.
+    is_busy: bool,
+    /// Whether it says when it begins and ends.
+    has_lifecycle: bool,
+    /// The blocks that stand in its messages.
+    blocks: Vec<u32>,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            first: NONE,
+            tip: NONE,
+            lane: NONE,
+            cause: NONE,
+            is_spawned: false,
+            is_busy: false,
+            has_lifecycle: false,
+            blocks: Vec::new(),
+        }
+    }
+}
+
+/// A column.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Lane {
+    /// The lowest block in it.
+    last: u32,
+    /// How many runs are busy in it.
+    busy: u32,
+}
+
+impl Dag {
+    /// The graph as it is laid out now.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn spot(&self, block: u32) -> Option<&Spot> {
+        self.spots.get(block as usize)
+    }
+
+    fn node(&self, block: u32) -> &Node {
+        &self.layout.nodes[block as usize]
+    }
+}
+
+impl Projection for Dag {
+    const NAME: &'static str = "dag";
+
+    fn apply(
+        &mut self,
+        conversation: &Conversation,
+        placed: Option<Placed>,
+        event: &Event,
+        changes: &mut Changes,
+    ) {
+        if let Some(placed) = placed {
+            match (placed.new_block, placed.change) {
+                (true, _) => self.place(conversation, placed, event, changes),
+                (false, Change::Appended { .. }) if self.is_settled(placed.block) => {}
+                (false, _) => self.say(conversation, placed.block, changes),
+            }
+        }
+        self.note_status(conversation, placed, event, changes);
+        match &event.body {
+            Body::Summary(summary) => self.sum_up(conversation, &summary.id, &summary.sources, changes),
+            Body::HistoryCompacted(compacted) => {
+                self.sum_up(conversation, &compacted.summary_id, &compacted.sources, changes);
+            }
+            _ => {}
+        }
+    }
+
+    fn snapshot<'a>(&'a self, _: &'a Conversation) -> impl Serialize + 'a {
+        &self.layout
+    }
+}
+
+impl Dag {
+    /// Whether more text would change nothing.
+    fn is_settled(&self, block: u32) -> bool {
+        self.spot(block).is_none_or(|spot| spot.is_cut)
+    }
+
+    /// Brings what a box says up to date; a box may grow, and then what lies below makes room.
+    fn say(&mut self, conversation: &Conversation, block: u32, changes: &mut Changes) {
+        let Some(label) = place::label_of(conversation, block) else {
+            return;
+        };
+        let (Some(node), Some(spot)) =
+            (self.layout.nodes.get_mut(block as usize), self.spots.get_mut(block as usize))
+        else {
+            return;
+        };
+        spot.is_cut = label.is_cut;
+        if node.label == label.text {
+            return;
+        }
+        let (_, height) = label::size(node.kind, &label.text);
+        node.label = label.text;
+        changes.set(path!["nodes", block as usize, "label"], &node.label);
+        if height > node.h {
+            node.h = height;
+            changes.set(path!["nodes", block as usize, "h"], &height);
+            self.make_room(block, changes);
+        }
+    }
+
+    /// A summary stands for messages: their frames say so.
+    fn sum_up(&mut self, conversation: &Conversation, id: &str, sources: &[String], changes: &mut Changes) {
+        let Some(summary) = conversation.message_place(id) else {
+            return;
+        };
+        let Some(message) = conversation.message(summary).filter(|message| message.summary().is_some())
+        else {
+            return;
+        };
+        for source in sources.iter().filter_map(|source| conversation.message_place(source)) {
+            let frame = self.frames.get(source as usize).copied().unwrap_or(NONE);
+            let Some(group) = self.layout.groups.get_mut(frame as usize).filter(|_| source < summary) else {
+                continue;
+            };
+            group.summary = Some(message.id().clone());
+            changes.set(path!["groups", frame as usize, "summary"], message.id());
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What a box says, and how large that makes it.
+//!
+//! Labels are short and clean: one line, no control characters, cut at [`LABEL_MAX`] columns, so that a box
+//! soon has its size while its text still streams.
+
+use antiphon_event::{Body, Json, Kind};
+use antiphon_graph::Node;
+
+use super::layout::NodeKind;
+
+/// How many columns a label has at most, with the mark that it was cut.
+pub(super) const LABEL_MAX: usize = 80;
+/// How many columns a line in a box has, and one of code, whose letters are all as wide as the widest.
+pub(super) const LINE_MAX: usize = 38;
+const CODE_LINE_MAX: usize = 34;
+/// How many columns a label in a small box has at most.
+const SMALL_MAX: usize = 26;
+/// The width of a box, and of a small one.
+pub(super) const WIDTH: i64 = 260;
+const SMALL_WIDTH: i64 = 176;
+/// The height of a small box, of the caption of another, and of each line in it.
+const SMALL_HEIGHT: i64 = 22;
+pub(super) const CAPTION: i64 = 28;
+pub(super) const LINE: i64 = 15;
+/// Payloads larger than this are not looked into.
+const PAYLOAD_MAX: usize = 4096;
+
+/// What a box says, and whether more of its text would change that.
+pub(super) struct Label {
+    pub(super) text: String,
+    pub(super) is_cut: bool,
+}
+
+/// What kind of box a node gets.
+pub(super) fn kind_of(kind: Kind) -> NodeKind {
+    match kind {
+        Kind::User => NodeKind::User,
+        Kind::Text => NodeKind::Text,
+        Kind::Reasoning => NodeKind::Reasoning,
+        Kind::ToolCall => NodeKind::ToolCall,
+        Kind::ToolProgress => NodeKind::ToolProgress,
+        Kind::ToolResult => NodeKind::ToolResult,
+        Kind::Relay => NodeKind::Relay,
+        Kind::ReplInput | Kind::ReplProgress | Kind::ReplOutput => NodeKind::Repl,
+        Kind::Error => NodeKind::Error,
+        _ => NodeKind::Structural,
+    }
+}
+
+/// What the box of a node says; `text` is the part of a stream that its block covers.
+pub(super) fn label(node: &Node, text: Option<&str>) -> Label {
+    let columns = if kind_of(node.kind()) == NodeKind::Structural { SMALL_MAX } else { LABEL_MAX };
+    match text {
+        Some(text) => clean(text, columns),
+        None => clean(&words(node), columns),
+    }
+}
+
+/// How wide and how high a box is.
+pub(super) fn size(kind: NodeKind, label: &str) -> (i64, i64) {
+    if kind == NodeKind::Structural {
+        return (SMALL_WIDTH, SMALL_HEIGHT);
+    }
+    let lines = lines(kind, label).len().max(1) as i64;
+    (WIDTH, CAPTION + lines * LINE + 7)
+}
+
+/// The lines in a box.
+pub(super) fn lines(kind: NodeKind, label: &str) -> Vec<&str> {
+    let is_code =
+        matches!(kind, NodeKind::ToolCall | NodeKind::ToolProgress | NodeKind::ToolResult | NodeKind::Repl);
+    wrap(label, if is_code { CODE_LINE_MAX } else { LINE_MAX })
+}
+
+fn words(node: &Node) -> String {
+    let flow_node = node.flow_node().map_or("", |id| id.as_str());
+    let times = |execution: u32| if execution > 1 { format!(" #{execution}") } else { String::new() };
+    match node.body() {
+        Body::User(user) => user.content.to_text().into_owned(),
+        Body::ToolCall(call) => called(&call.name, Some(&call.input)),
+        Body::ToolProgress(progress) => shown(&progress.content),
+        Body::ToolResult(result) => shown(&result.output),
+        Body::Relay(relay) => match (&relay.prompt, &relay.tool) {
+            (Some(prompt), _) => prompt.clone(),
+            (None, Some(tool)) => called(tool, relay.params.as_ref()),
+            (None, None) => relay.kind.as_str().to_owned(),
+        },
+        Body::Error(error) => error.message.clone(),
+        Body::ReplInput(input) => input.code.clone(),
+        Body::ReplOutput(output) => output.error.as_ref().unwrap_or(&output.stdout).clone(),
+        Body::HarnessStart(start) => match &start.agent_id {
+            Some(agent) => format!("run start · {agent}"),
+            None => "run start".to_owned(),
+        },
+        Body::HarnessEnd(end) => match &end.reason {
+            Some(reason) => format!("run end · {}", reason.as_str()),
+            None => "run end".to_owned(),
+        },
+        Body::Usage(usage) => format!("usage {}→{}", usage.input_tokens, usage.output_tokens),
+        Body::RunStart(start) => format!("flow start · {}", start.graph_id),
+        Body::RunEnd(end) => match &end.status {
+            Some(status) => format!("flow end · {}", status.as_str()),
+            None => "flow end".to_owned(),
+        },
+        Body::NodeStart(start) => format!("▶ {flow_node}{}", times(start.execution)),
+        Body::NodeEnd(end) => format!("■ {flow_node}{} {}", times(end.execution), end.status.as_str()),
+        Body::NodeSkipped(skipped) => format!("skipped {flow_node}{}", times(skipped.execution)),
+        Body::EdgeTransition(edge) => format!("{} → {}", edge.source_id, edge.target_id),
+        Body::LayerStart(layer) => format!("layer {} start", layer.layer),
+        Body::LayerEnd(layer) => format!("layer {} end", layer.layer),
+        Body::Handoff(handoff) => format!("{} ⇒ {}", handoff.from_node_id, handoff.to_node_id),
+        Body::ModelRetry(retry) => format!("retry {} · {}", retry.attempt, retry.reason),
+        body => body.tag().replace(['_', ':'], " "),
+    }
+}
+
+/// A call as people write one: `bash(command: ls -l)`.
+fn called(name: &str, input: Option<&Json>) -> String {
+    let Some(input) = input.filter(|input| !matches!(input.as_str(), "null" | "{}")) else {
+        return name.to_owned();
+    };
+    if input.as_str().len() > PAYLOAD_MAX {
+        return format!("{name}({})", input.as_str());
+    }
+    let arguments = match input.value() {
+        serde_json::Value::Object(members) => {
+            let pair = |(name, value): (&String, &serde_json::Value)| match value {
+                serde_json::Value::String(text) => format!("{name}: {text}"),
+                value => format!("{name}: {value}"),
+            };
+            members.iter().map(pair).collect::<Vec<_>>().join(", ")
+        }
+        _ => input.to_text().into_owned(),
+    };
+    format!("{name}({arguments})")
+}
+
+/// A payload as people read one: a text, or the text in it that a tool gave as what it found.
+fn shown(output: &Json) -> String {
+    if output.as_str().starts_with('{') && output.as_str().len() <= PAYLOAD_MAX {
+        let value = output.value();
+        let texts = ["context", "result", "text", "content", "output"];
+        if let Some(text) = texts.iter().find_map(|name| value.get(name).and_then(|text| text.as_str())) {
+            return text.to_owned();
+        }
+    }
+    output.to_text().into_owned()
+}
+
+/// The text on one line, without anything that does not print, at most so many columns wide.
+///
+/// A text of nothing but white space is not read to its end each time it grows.
+pub(super) fn clean(text: &str, columns: usize) -> Label {
+    let mut out = String::new();
+    let (mut used, mut fits) = (0, 0);
+    let mut gap = false;
+    for (read, c) in text.chars().enumerate() {
+        let blank = c.is_whitespace() || c.is_control() || is_hidden(c);
+        for c in gap.then_some(' ').into_iter().chain([c]).filter(|_| !blank) {
+            out.push(c);
+            used += width(c);
+            if used < columns {
+                fits = out.len();
+            }
+        }
+        gap = blank && !out.is_empty();
+        if used > columns || read >= columns * 8 {
+            out.truncate(fits);
+            out.truncate(out.trim_end().len());
+            out.push('…');
+            return Label { text: out, is_cut: true };
+        }
+    }
+    Label { text: out, is_cut: false }
+}
+
+/// Whether a character shows nothing itself but changes how others are shown.
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// How many columns a character takes.
+pub(super) fn width(c: char) -> usize {
+    match c {
+        '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' => 0,
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe4f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        _ => 1,
+    }
+}
+
+/// The lines of a label, broken between words where that is possible.
+pub(super) fn wrap(label: &str, columns: usize) -> Vec<&str> {
+    let mut lines = Vec::new();
+    // Where the line begins, where it could be broken, and how many columns there are up to both.
+    let (mut start, mut used) = (0, 0);
+    let mut space: Option<(usize, usize)> = None;
+    for (at, c) in label.char_indices() {
+        if c == ' ' {
+            space = Some((at, used));
+        }
+        if used + width(c) > columns && c != ' ' {
+            let (end, next, before) = match space {
+                Some((space, before)) => (space, space + 1, before + 1),
+                None => (at, at, used),
+            };
+            lines.push(&label[start..end]);
+            (start, used, space) = (next, used - before, None);
+        }
+        used += width(c);
+    }
+    if start < label.len() {
+        lines.push(&label[start..]);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_one_clean_line_and_says_when_it_was_cut() {
+        let rows = [
+            ("", "", false),
+            (" \n\t ", "", false),
+            ("one\ntwo\r\n\tthree ", "one two three", false),
+            ("red\u{1b}[31m \u{202e}back", "red [31m back", false),
+            ("exactly ten", "exactly t…", true),
+            ("ten chars!", "ten chars!", false),
+            ("ten chars!\n", "ten chars!", false),
+            ("日本語日本語", "日本語日…", true),
+            ("日本語日本", "日本語日本", false),
+        ];
+        for (text, wanted, cut) in rows {
+            let label = clean(text, 10);
+            assert_eq!((label.text.as_str(), label.is_cut), (wanted, cut), "{text:?}");
+        }
+        assert_eq!(clean(&" ".repeat(1000), 10).text, "…");
+    }
+
+    #[test]
+    fn lines_break_between_words_and_inside_of_those_that_are_too_long() {
+        assert_eq!(wrap("to be or not", 5), ["to be", "or", "not"]);
+        assert_eq!(wrap("antidisestablished", 7), ["antidis", "establi", "shed"]);
+        assert_eq!(wrap("", 5), [""; 0]);
+    }
+}

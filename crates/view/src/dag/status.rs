@@ -1,0 +1,162 @@
+//! How calls, requests, nodes and runs stand.
+
+use antiphon_event::{Body, EndReason, Event, Kind, NodeStatus, RunId};
+use antiphon_graph::{Conversation, Node as GraphNode, Placed};
+
+use super::{Dag, NONE, Status};
+use crate::{Changes, path};
+
+impl Dag {
+    /// How a block stands that has just come.
+    pub(super) fn first_status(node: &GraphNode) -> Option<Status> {
+        if node.is_discarded() {
+            return Some(Status::Discarded);
+        }
+        match node.body() {
+            Body::ToolCall(_)
+            | Body::ReplInput(_)
+            | Body::NodeStart(_)
+            | Body::HarnessStart(_)
+            | Body::RunStart(_) => Some(Status::Running),
+            Body::Relay(_) => Some(Status::Pending),
+            Body::ToolResult(result) if result.is_error == Some(true) => Some(Status::Failed),
+            Body::ReplOutput(output) if output.error.is_some() => Some(Status::Failed),
+            Body::NodeEnd(end) => Some(of_node(&end.status)),
+            Body::NodeSkipped(_) => Some(Status::Skipped),
+            Body::Error(_) => Some(Status::Failed),
+            _ => None,
+        }
+    }
+
+    /// Notes what an event says about how others stand.
+    pub(super) fn note_status(
+        &mut self,
+        conversation: &Conversation,
+        placed: Option<Placed>,
+        event: &Event,
+        changes: &mut Changes,
+    ) {
+        match &event.body {
+            Body::ToolResult(result) => {
+                let status = if result.is_error == Some(true) { Status::Failed } else { Status::Completed };
+                self.set_status(self.answered(conversation, event), status, changes);
+                let own = (status == Status::Failed).then_some(status);
+                self.show_status(placed.map_or(NONE, |placed| placed.block), own, changes);
+            }
+            Body::ReplOutput(output) => {
+                let status = if output.error.is_some() { Status::Failed } else { Status::Completed };
+                self.set_status(self.answered(conversation, event), status, changes);
+            }
+            Body::NodeEnd(end) => {
+                self.set_status(self.answered(conversation, event), of_node(&end.status), changes);
+            }
+            Body::HarnessEnd(end) => self.end_run(placed, of_harness(end.reason.as_ref()), changes),
+            Body::RunEnd(end) => {
+                let status = end.status.as_ref().map_or(Status::Completed, of_node);
+                self.end_run(placed, status, changes);
+            }
+            Body::Relay(relay) => {
+                if let Some(status) = self.answers.remove(relay.id.as_str()) {
+                    self.set_status(placed.map_or(NONE, |placed| placed.block), status, changes);
+                }
+            }
+            Body::RelayResolved(resolved) => {
+                let status = match resolved.approved {
+                    Some(true) => Status::Approved,
+                    Some(false) => Status::Denied,
+                    None => Status::Answered,
+                };
+                self.answer(conversation, event, resolved.relay_id.as_str(), status, changes);
+            }
+            Body::ModelRetry(retry) => {
+                if let Some(run) = &event.head.run_id {
+                    self.discard(conversation, run, &retry.discards, changes);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn answer(
+        &mut self,
+        conversation: &Conversation,
+        event: &Event,
+        relay: &str,
+        status: Status,
+        changes: &mut Changes,
+    ) {
+        let nobody = RunId::from("");
+        let run = event.head.run_id.as_ref().unwrap_or(&nobody);
+        match conversation.resolve(run, relay, Kind::Relay) {
+            Some(node) => {
+                self.set_status(self.latest.get(node as usize).copied().unwrap_or(NONE), status, changes);
+            }
+            None => {
+                self.answers.insert(relay.to_owned(), status);
+            }
+        }
+    }
+
+    /// The start of a run says how the run ended.
+    fn end_run(&mut self, placed: Option<Placed>, status: Status, changes: &mut Changes) {
+        let spot = placed.and_then(|placed| self.spot(placed.block));
+        let run = spot.and_then(|spot| self.runs.get(spot.run as usize));
+        if let Some(first) = run.filter(|run| run.has_lifecycle).map(|run| run.first) {
+            self.set_status(first, status, changes);
+        }
+    }
+
+    fn discard(&mut self, conversation: &Conversation, run: &RunId, ids: &[String], changes: &mut Changes) {
+        for id in ids {
+            for kind in [Kind::Text, Kind::Reasoning, Kind::ToolCall] {
+                let node = conversation.resolve(run, id, kind).unwrap_or(NONE);
+                let mut block = self.latest.get(node as usize).copied().unwrap_or(NONE);
+                while let Some(spot) = self.spot(block) {
+                    let earlier = spot.earlier;
+                    self.set_status(block, Status::Discarded, changes);
+                    block = earlier;
+                }
+            }
+        }
+    }
+
+    /// Sets the status of a block; what was discarded stays so.
+    fn set_status(&mut self, block: u32, status: Status, changes: &mut Changes) {
+        self.show_status(block, Some(status), changes);
+    }
+
+    fn show_status(&mut self, block: u32, status: Option<Status>, changes: &mut Changes) {
+        let Some(node) = self.layout.nodes.get_mut(block as usize) else {
+            return;
+        };
+        if node.status == status || node.status == Some(Status::Discarded) {
+            return;
+        }
+        node.status = status;
+        match status {
+            Some(status) => changes.set(path!["nodes", block as usize, "status"], &status),
+            None => changes.remove(path!["nodes", block as usize, "status"]),
+        }
+    }
+}
+
+fn of_node(status: &NodeStatus) -> Status {
+    match status {
+        NodeStatus::Pending => Status::Pending,
+        NodeStatus::Executing => Status::Running,
+        NodeStatus::Completed | NodeStatus::Other(_) => Status::Completed,
+        NodeStatus::Failed => Status::Failed,
+        NodeStatus::Cancelled => Status::Cancelled,
+        NodeStatus::Skipped => Status::Skipped,
+        NodeStatus::Interrupted => Status::Interrupted,
+    }
+}
+
+fn of_harness(reason: Option<&EndReason>) -> Status {
+    match reason {
+        None | Some(EndReason::Done | EndReason::MaxIterations | EndReason::Other(_)) => Status::Completed,
+        Some(EndReason::Budget | EndReason::Error) => Status::Failed,
+        Some(EndReason::Cancelled) => Status::Cancelled,
+        Some(EndReason::Interrupted) => Status::Interrupted,
+    }
+}
