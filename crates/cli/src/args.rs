@@ -201,7 +201,7 @@ pub(crate) struct Diff {
 
 /// Accepts the names of views; a mistyped one is answered with the nearest.
 fn view_names() -> impl TypedValueParser<Value = &'static ViewEntry> {
-    let names = VIEWS.iter().map(|view| PossibleValue::new(view.name).help(view.about));
+    let names = VIEWS.iter().map(|view| PossibleValue::new(view.name).help(view.about()));
     PossibleValuesParser::new(names).map(|name| {
         VIEWS.iter().find(|view| view.name == name).expect("only names of this table are accepted")
     })

@@ -161,7 +161,7 @@ impl<T: Taker> Pass<'_, T> {
                 }
             });
             outcome?;
-            ended += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+            ended += memchr::memchr_iter(b'\n', chunk).count() as u64;
             remember(&mut begun, chunk);
             self.taker.pause()?;
             self.progress.advance(count as u64, self.events);

@@ -8,6 +8,7 @@ mod bar;
 pub(crate) mod diff;
 mod ink;
 mod line;
+mod messages;
 mod nested;
 mod payload;
 mod permissions;
@@ -29,10 +30,9 @@ mod usage;
 pub(crate) mod why;
 
 use antiphon_event::Event;
-use antiphon_view::thread::Thread;
 use antiphon_view::{
-    Agents, Changes, Fold, Nested, Permissions, Projected, Repl, Replay, Risk, Runs, Timeline, Tools, Traces,
-    Transcript, Usage, View,
+    Agents, Changes, Fold, Messages, Nested, Permissions, Projected, Repl, Replay, Risk, Runs, Thread,
+    Timeline, Tools, Traces, Transcript, Usage, View, catalogue,
 };
 
 use crate::output::{Output, Unwritable};
@@ -47,10 +47,15 @@ pub(crate) use tree::tree;
 pub(crate) struct ViewEntry {
     /// What it is called.
     pub(crate) name: &'static str,
-    /// What it shows, in a line.
-    pub(crate) about: &'static str,
     /// Begins with no events.
     pub(crate) open: fn(Choices) -> Box<dyn Screen>,
+}
+
+impl ViewEntry {
+    /// What it shows, in a line.
+    pub(crate) fn about(&self) -> &'static str {
+        catalogue::find(self.name).map_or("", |entry| entry.about)
+    }
 }
 
 /// What can be chosen about some views.
@@ -62,23 +67,24 @@ pub(crate) struct Choices {
 
 /// All views, in the order they are listed for people.
 pub(crate) static VIEWS: &[ViewEntry] = &[
-    entry::<Projected<Thread>>("a conversation to read, subagents under their calls", thread::open),
-    entry::<Transcript>("what was said, message by message", |_| shown(transcript::lines)),
-    entry::<Nested>("everything that happened, inside what it belongs to", |_| shown(nested::lines)),
-    entry::<Tools>("tool calls: arguments, progress, results, state", |_| shown(tools::lines)),
-    entry::<Permissions>("what people were asked, what was granted", |_| shown(permissions::lines)),
-    entry::<Repl>("turns of agents that write code", |_| shown(repl::lines)),
-    entry::<Timeline>("what every flow did, node by node", |_| shown(timeline::lines)),
-    entry::<Agents>("who started whom, what each did and used", |_| shown(agents::lines)),
-    entry::<Runs>("runs: what started them, how they stand", |_| shown(runs::lines)),
-    entry::<Usage>("tokens and cost by run, agent, node and model", |_| shown(usage::lines)),
-    entry::<Risk>("what would run again if the process died now", |_| shown(risk::lines)),
-    entry::<Traces>("spans inside spans, with the time each took", |_| shown(trace::lines)),
-    entry::<Replay>("branches as recorded: positions, turns, gaps", |_| shown(replay::lines)),
+    entry::<Projected<Thread>>(thread::open),
+    entry::<Projected<Messages>>(|_| shown(messages::lines)),
+    entry::<Transcript>(|_| shown(transcript::lines)),
+    entry::<Nested>(|_| shown(nested::lines)),
+    entry::<Tools>(|_| shown(tools::lines)),
+    entry::<Permissions>(|_| shown(permissions::lines)),
+    entry::<Repl>(|_| shown(repl::lines)),
+    entry::<Timeline>(|_| shown(timeline::lines)),
+    entry::<Agents>(|_| shown(agents::lines)),
+    entry::<Runs>(|_| shown(runs::lines)),
+    entry::<Usage>(|_| shown(usage::lines)),
+    entry::<Risk>(|_| shown(risk::lines)),
+    entry::<Traces>(|_| shown(trace::lines)),
+    entry::<Replay>(|_| shown(replay::lines)),
 ];
 
-const fn entry<V: View>(about: &'static str, open: fn(Choices) -> Box<dyn Screen>) -> ViewEntry {
-    ViewEntry { name: V::NAME, about, open }
+const fn entry<V: View>(open: fn(Choices) -> Box<dyn Screen>) -> ViewEntry {
+    ViewEntry { name: V::NAME, open }
 }
 
 /// What text is laid out for.
@@ -138,14 +144,14 @@ fn nothing(why: &str) -> Vec<Line> {
 
 #[cfg(test)]
 mod tests {
-    use antiphon_view::catalogue::CATALOGUE;
-
     use super::*;
 
     #[test]
     fn every_view_of_the_catalogue_can_be_shown() {
-        for entry in CATALOGUE {
-            assert!(VIEWS.iter().any(|view| view.name == entry.name), "{}", entry.name);
-        }
+        let mut named: Vec<_> = catalogue::CATALOGUE.iter().map(|entry| entry.name).collect();
+        let mut shown: Vec<_> = VIEWS.iter().map(|view| view.name).collect();
+        named.sort_unstable();
+        shown.sort_unstable();
+        assert_eq!(named, shown);
     }
 }

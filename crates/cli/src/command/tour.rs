@@ -36,7 +36,7 @@ pub(crate) fn run(output: &mut Output) -> Result<()> {
     let width = VIEWS.iter().map(|view| view.name.len()).max().unwrap_or(0);
     for view in VIEWS {
         let name = Line::new().plain("  ").ink(Ink::Agent, view.name).fill(width + 4);
-        lines.push(name.plain(view.about).cut(page.width));
+        lines.push(name.plain(view.about()).cut(page.width));
     }
     lines.push(Line::new());
     let more = "`antiphon --help` lists all commands, `antiphon view --help` all options of one.";

@@ -8,12 +8,17 @@ use super::unit::flat;
 
 /// A payload on one line: `key: value, …` for an object, the text itself for a string, JSON for the rest.
 pub(crate) fn brief(json: &Json) -> String {
-    match json.value() {
+    brief_value(&json.value())
+}
+
+/// The same for a payload that was taken apart already.
+pub(crate) fn brief_value(value: &Value) -> String {
+    match value {
         Value::Object(members) => {
             let members = members.iter().map(|(name, value)| format!("{name}: {}", flat(&text(value))));
             members.collect::<Vec<_>>().join(", ")
         }
-        value => flat(&text(&value)),
+        value => flat(&text(value)),
     }
 }
 

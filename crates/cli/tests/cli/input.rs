@@ -143,7 +143,10 @@ fn invalid_text_is_refused() {
 #[test]
 fn a_line_without_end_is_refused_and_does_not_hide_the_next() {
     let input = format!("{}\n{GOOD}\nnonsense\n", "x".repeat(17 << 20));
-    check(&["view", "usage", "--keep-going"], &input, expect![[r#"
+    check(
+        &["view", "usage", "--keep-going"],
+        &input,
+        expect![[r#"
         exit 0
         used by      calls  input  output  unpriced
         model small      1     10       5         1
@@ -156,7 +159,8 @@ fn a_line_without_end_is_refused_and_does_not_hide_the_next() {
           | nonsense
           |  ^
         warning: 2 lines were no event and passed over
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::door::{antiphon, recorded};
 /// All views.
 pub(crate) const VIEWS: &[&str] = &[
     "thread",
+    "messages",
     "transcript",
     "nested",
     "tools",
