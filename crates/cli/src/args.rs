@@ -1,0 +1,216 @@
+//! What can be said on the command line.
+//!
+//! Start reading at [`Args`].
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::render::{VIEWS, ViewEntry};
+
+/// Conversations among many agents, as events: reduce them to a graph, look at them, explain them.
+#[derive(Debug, Parser)]
+#[command(name = "antiphon", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Run `antiphon` alone for a tour, `antiphon COMMAND --help` for all options.")]
+pub(crate) struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+
+    /// Colours: by default in a terminal only; `NO_COLOR` and `CLICOLOR_FORCE` are heard.
+    #[arg(
+        long,
+        visible_alias = "colour",
+        global = true,
+        value_enum,
+        default_value = "auto",
+        value_name = "WHEN"
+    )]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: Colour,
+
+    /// Lay text out for so many columns instead of the terminal's.
+    #[arg(long, global = true, value_name = "COLUMNS")]
+    pub(crate) width: Option<usize>,
+}
+
+/// Whether to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// If a person is watching.
+    Auto,
+    /// Also into a file or a pipe.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Reduce events to the conversation graph, as JSON.
+    Reduce(Reduce),
+    /// Show a view of a conversation: a thread, a tree, a table, a drawing.
+    View(View),
+    /// Explain an event: what led to it, back to what somebody said.
+    Why(Why),
+    /// Compare two conversations: what was said, decided, spent.
+    Diff(Diff),
+}
+
+/// Which lines to read, and what to do about those that are no events.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Reading {
+    /// Pass over lines that are no events: up to ten are reported and all are counted, the rest is used, and
+    /// the exit code is 0. Without it the first such line ends the command with exit code 2.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
+    /// Stop at this position: time travel. A position is an event's `seq`, or where it stands in the input if
+    /// it has none.
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) at: Option<u64>,
+}
+
+/// How JSON is written.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Layout {
+    /// JSON on several lines, also into a file or a pipe.
+    #[arg(long, conflicts_with = "compact")]
+    pub(crate) pretty: bool,
+
+    /// JSON on one line, also in a terminal.
+    #[arg(long)]
+    pub(crate) compact: bool,
+}
+
+impl Layout {
+    /// What was asked for, if anything was.
+    pub(crate) fn choice(&self) -> Option<bool> {
+        (self.pretty || self.compact).then_some(self.pretty)
+    }
+}
+
+/// `antiphon reduce`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Reduce {
+    /// Files of events, one JSON object a line, read one after another; standard input if there is none or `-`.
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The hypergraph of chunks, blocks and messages, `{nodes, edges, active}`, instead of the flat graph,
+    /// `{nodes, edges, lastNodeByRunId}`.
+    #[arg(long)]
+    pub(crate) hyper: bool,
+
+    #[command(flatten)]
+    pub(crate) layout: Layout,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// `antiphon view`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = examples())]
+pub(crate) struct View {
+    /// Which view.
+    #[arg(value_name = "NAME", value_parser = view_names())]
+    pub(crate) view: &'static ViewEntry,
+
+    /// Files of events, one JSON object a line, read one after another; standard input if there is none or `-`.
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The snapshot as JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// JSON lines as events come in: `{"snapshot": …}` first, then each change `{"op", "path", "value"}`.
+    #[arg(long, alias = "follow-changes", conflicts_with = "json")]
+    pub(crate) changes: bool,
+
+    #[command(flatten)]
+    pub(crate) thread: Leaving,
+
+    #[command(flatten)]
+    pub(crate) layout: Layout,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// What a thread leaves out.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Leaving {
+    /// Of `thread`: leave reasoning out.
+    #[arg(long)]
+    pub(crate) hide_reasoning: bool,
+
+    /// Of `thread`: leave out what calls were given and gave, and what subagents did.
+    #[arg(long)]
+    pub(crate) collapse_tools: bool,
+}
+
+/// `antiphon why`.
+#[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
+pub(crate) struct Why {
+    /// A file of events; standard input if there is none or it is `-`.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// The event, by its position.
+    #[arg(value_name = "SEQ")]
+    pub(crate) seq: u64,
+
+    /// The causes as JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) layout: Layout,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// `antiphon diff`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Diff {
+    /// A file of events, or `-` for standard input; `FILE@PART` for a part of it: a position (all that came up to
+    /// it), a branch, or a run with all it led to.
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+
+    /// What to compare it with, in the same way.
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+
+    /// The differences as JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) layout: Layout,
+
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+}
+
+/// Accepts the names of views; a mistyped one is answered with the nearest.
+fn view_names() -> impl TypedValueParser<Value = &'static ViewEntry> {
+    let names = VIEWS.iter().map(|view| PossibleValue::new(view.name).help(view.about()));
+    PossibleValuesParser::new(names).map(|name| {
+        VIEWS.iter().find(|view| view.name == name).expect("only names of this table are accepted")
+    })
+}
+
+fn examples() -> &'static str {
+    "Examples:
+  antiphon view thread chat.jsonl
+  antiphon view usage --json < chat.jsonl
+  antiphon view tools --at 120 chat.jsonl
+  tail -f live.jsonl | antiphon view runs --changes"
+}

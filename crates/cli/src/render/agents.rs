@@ -1,0 +1,47 @@
+//! The tree of agents, with what each did and used.
+
+use antiphon_event::AgentId;
+use antiphon_view::Tally;
+use antiphon_view::agents::{AgentRow, Agents};
+
+use super::payload::word;
+use super::status::status;
+use super::unit::{count, dollars};
+use super::{Ink, Line, Page, nothing, tree};
+
+/// Lays out all agents, children under their parents.
+pub(super) fn lines(agents: &Agents, page: Page) -> Vec<Line> {
+    let rows: Vec<_> = agents.walk().map(|(depth, agent)| (depth, vec![row(agent)])).collect();
+    if rows.is_empty() {
+        return nothing("no agent took part");
+    }
+    tree(rows).into_iter().map(|line| line.cut(page.width)).collect()
+}
+
+fn row(agent: &AgentRow) -> Line {
+    let id = agent.id.as_ref().map(AgentId::as_str);
+    let name = agent.name.as_deref().or(id).unwrap_or("(nobody in particular)");
+    let mut line = Line::new().ink(if agent.placeholder { Ink::Faint } else { Ink::Agent }, name);
+    if let Some(id) = id.filter(|id| *id != name) {
+        line = line.ink(Ink::Faint, format!(" ({id})"));
+    }
+    line = line.plain("  ").join(status(&word(&agent.status)));
+    if agent.runs > 1 {
+        line = line.plain(format!(" {} runs", count(agent.runs)));
+    }
+    if agent.tree != Tally::default() {
+        line = line.ink(Ink::Faint, "  ").plain(used(&agent.tree));
+    }
+    if agent.tree != agent.own && agent.own != Tally::default() {
+        line = line.ink(Ink::Faint, format!(" (itself {})", used(&agent.own)));
+    }
+    line
+}
+
+fn used(tally: &Tally) -> String {
+    let tokens = format!("{} + {} tokens", count(tally.input_tokens), count(tally.output_tokens));
+    match tally.cost_usd {
+        Some(cost) => format!("{tokens}, {}", dollars(cost.into())),
+        None => tokens,
+    }
+}

@@ -1,0 +1,54 @@
+//! Payloads (tool inputs, outputs, answers) as words a person reads.
+
+use antiphon_event::Json;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::unit::flat;
+
+/// A payload on one line: `key: value, …` for an object, the text itself for a string, JSON for the rest.
+pub(crate) fn brief(json: &Json) -> String {
+    brief_value(&json.value())
+}
+
+/// The same for a payload that was taken apart already.
+pub(crate) fn brief_value(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| format!("{name}: {}", flat(&text(value))));
+            members.collect::<Vec<_>>().join(", ")
+        }
+        value => flat(&text(value)),
+    }
+}
+
+/// The same for a payload that may be missing.
+pub(crate) fn brief_or_empty(json: Option<&Json>) -> String {
+    json.map(brief).unwrap_or_default()
+}
+
+/// A payload on as many lines as it takes: the members of an object one below the other, text as it is.
+pub(crate) fn full(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| format!("{name}: {}", text(value)));
+            members.collect::<Vec<_>>().join("\n")
+        }
+        value => text(value),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The word that stands for one of our own cases in JSON.
+pub(crate) fn word(case: &impl Serialize) -> String {
+    match serde_json::to_value(case) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}

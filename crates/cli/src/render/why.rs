@@ -1,0 +1,85 @@
+//! Why something happened: the event first, then its causes one below the other, back to the first.
+
+use antiphon_view::why::{Cause, Spent, What, Why};
+
+use super::payload::word;
+use super::unit::{clock, count, dollars, duration, flat};
+use super::{Ink, Line, Page};
+
+/// Columns for the position.
+const INDENT: usize = 6;
+
+/// Lays out a chain of causes, and what it took in all.
+pub(crate) fn lines(why: &Why, page: Page) -> Vec<Line> {
+    let at = why.causes.first().and_then(|cause| cause.at);
+    let mut lines: Vec<Line> = at.map(|at| Line::new().ink(Ink::Faint, clock(at))).into_iter().collect();
+    for cause in &why.causes {
+        if let Some(link) = link(cause) {
+            lines.push(link.cut(page.width));
+        }
+        lines.extend(fact(cause, page));
+    }
+    if why.cut {
+        lines.push(Line::new().ink(Ink::Faint, "   ⋮ and further back"));
+    }
+    lines.push(Line::new());
+    lines.push(total(why).cut(page.width));
+    lines
+}
+
+/// How the line above comes from the line below.
+fn link(cause: &Cause) -> Option<Line> {
+    let relation = word(&cause.relation?).replace('_', " ");
+    let mut line = Line::new().ink(Ink::Faint, "   ↑ ").plain(relation);
+    if let Some(passed) = cause.until_ms.and_then(|passed| u64::try_from(passed).ok()) {
+        line = line.ink(Ink::Faint, format!(", {} later", duration(passed)));
+    }
+    if !cause.also.is_empty() {
+        let also: Vec<String> = cause.also.iter().map(|seq| format!("#{seq}")).collect();
+        line = line.ink(Ink::Faint, format!("; also because of {}", also.join(" ")));
+    }
+    Some(line)
+}
+
+fn fact(cause: &Cause, page: Page) -> Vec<Line> {
+    let seq = cause.seq.map(|seq| format!("#{seq}")).unwrap_or_default();
+    let mut head = Line::new().ink(Ink::Strong, format!("{seq:<5} "));
+    if cause.what == What::Step {
+        head = head.ink(Ink::Agent, flat(&cause.text));
+    } else {
+        head = head.ink(ink(cause.what.tag()), cause.what.tag()).plain("  ").plain(flat(&cause.text));
+    }
+    if let Some(spent) = &cause.spent {
+        head = head.ink(Ink::Faint, format!("  {}", used(spent)));
+    }
+    let mut lines = head.wrap(page.width.saturating_sub(INDENT)).into_iter();
+    let first = lines.next().into_iter();
+    first.chain(lines.map(|line| Line::new().plain(" ".repeat(INDENT)).join(line))).collect()
+}
+
+fn ink(tag: &str) -> Ink {
+    match tag {
+        "user" | "relay_resolved" => Ink::Person,
+        "text" | "reasoning" | "harness_start" | "harness_end" => Ink::Agent,
+        "error" => Ink::Bad,
+        _ => Ink::Tool,
+    }
+}
+
+fn total(why: &Why) -> Line {
+    let steps = why.causes.len() - 1;
+    let mut line =
+        Line::new().ink(Ink::Strong, format!("{steps} {} back", if steps == 1 { "step" } else { "steps" }));
+    if let Some(took) = why.total_ms.and_then(|took| u64::try_from(took).ok()) {
+        line = line.plain(format!(", {}", duration(took)));
+    }
+    if why.spent != Spent::default() {
+        line = line.plain(format!(", {}", used(&why.spent)));
+    }
+    line
+}
+
+fn used(spent: &Spent) -> String {
+    let tokens = format!("{} + {} tokens", count(spent.input_tokens), count(spent.output_tokens));
+    if spent.cost_usd == 0.0 { tokens } else { format!("{tokens}, {}", dollars(spent.cost_usd)) }
+}

@@ -1,0 +1,56 @@
+//! What events say never does anything to a terminal.
+
+use crate::door::fed;
+use crate::views::VIEWS;
+
+/// Text that clears the screen, sets a title, rings, writes backwards.
+const HOSTILE: &str = "\\u001b[2J\\u001b]0;owned\\u0007 \u{9b}31m \u{202e}txet \\r\\b \\u007f";
+
+#[test]
+fn no_escape_sequence_of_an_event_is_ever_printed() {
+    let lines = [
+        r#"{"type":"user","seq":1,"at":"2026-01-01T00:00:00Z","sessionId":"s","runId":"u1","content":"X"}"#,
+        r#"{"type":"harness_start","seq":2,"sessionId":"s","runId":"X","parentId":"u1:user","agent":{"id":"X","name":"X","chain":["X"]},"spanId":"X","traceId":"X"}"#,
+        r#"{"type":"text","seq":3,"sessionId":"s","runId":"X","id":"X","content":"X"}"#,
+        r#"{"type":"tool_call","seq":4,"sessionId":"s","runId":"X","id":"c","name":"X","input":{"X":"X"}}"#,
+        r#"{"type":"relay","seq":5,"sessionId":"s","runId":"X","id":"p","kind":"permission","toolCallId":"c","tool":"X","prompt":"X","params":"X"}"#,
+        r#"{"type":"tool_result","seq":6,"sessionId":"s","runId":"X","id":"c","name":"X","output":"X","isError":true}"#,
+        r#"{"type":"usage","seq":7,"sessionId":"s","runId":"X","inputTokens":1,"outputTokens":1,"model":"X"}"#,
+        r#"{"type":"node_start","seq":8,"sessionId":"s","runId":"X","nodeId":"X","nodeType":"X"}"#,
+        r#"{"type":"repl_input","seq":9,"sessionId":"s","runId":"X","id":"e","code":"X"}"#,
+        r#"{"type":"repl_output","seq":10,"sessionId":"s","runId":"X","id":"e","stdout":"X","error":"X","done":true}"#,
+        r#"{"type":"error","seq":11,"sessionId":"s","runId":"X","message":"X","code":"X"}"#,
+    ];
+    let input = lines.join("\n").replace('X', HOSTILE);
+    for view in VIEWS {
+        let ran = fed(&["view", view], input.as_bytes());
+        assert_eq!(ran.code, Some(0), "{view}: {}", ran.err);
+        assert_clean(view, &ran.out);
+    }
+    let ran = fed(&["why", "6"], input.as_bytes());
+    assert_clean("why", &ran.out);
+}
+
+#[test]
+fn nor_one_in_a_line_that_is_no_event() {
+    let ran = fed(&["view", "usage"], "{\"type\":\"\u{1b}[2J\u{9b}\u{202e}".as_bytes());
+    assert_eq!(ran.code, Some(2));
+    assert_clean("error", &ran.err);
+}
+
+#[test]
+fn colours_come_only_when_asked_for() {
+    let args = ["view", "usage", "simple-chat.jsonl"];
+    assert!(!crate::door::antiphon(&args).out.contains('\u{1b}'));
+    let forced = crate::door::command(&args).env("CLICOLOR_FORCE", "1").output().expect("it runs");
+    assert!(forced.stdout.contains(&0x1b));
+    let refused = crate::door::command(&args).env("NO_COLOR", "1").output().expect("it runs");
+    assert!(!refused.stdout.contains(&0x1b));
+    let asked = crate::door::antiphon(&[&args[..], &["--color", "always"]].concat());
+    assert!(asked.out.contains('\u{1b}'));
+}
+
+fn assert_clean(what: &str, text: &str) {
+    let bad = text.chars().find(|c| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c));
+    assert_eq!(bad, None, "{what}:\n{text}");
+}
