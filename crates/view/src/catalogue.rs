@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::value::to_value;
 use crate::why::Causes;
 use crate::{
-    Agents, Changes, Fold, Messages, Nested, Permissions, Projected, Repl, Replay, Risk, Runs, Thread,
+    Agents, Changes, Dag, Fold, Messages, Nested, Permissions, Projected, Repl, Replay, Risk, Runs, Thread,
     Timeline, Tools, Traces, Transcript, Usage, View,
 };
 
@@ -62,6 +62,7 @@ pub struct Entry {
 pub const CATALOGUE: &[Entry] = &[
     entry::<Projected<Thread>>("the conversation as one would read it, subagents under their calls"),
     entry::<Projected<Messages>>("the conversation as a model's vendor wants it"),
+    entry::<Projected<Dag>>("the conversation as a laid-out graph"),
     entry::<Transcript>("what was said, message by message"),
     entry::<Tools>("tool calls: arguments, progress, results, state"),
     entry::<Permissions>("what people were asked, what waits for an answer, what was granted"),

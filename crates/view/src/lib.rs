@@ -59,6 +59,7 @@ mod value;
 
 pub use agents::Agents;
 pub use change::{Change, Changes, Op, Step};
+pub use dag::Dag;
 pub use fold::{Fold, View};
 pub use messages::Messages;
 pub use money::Cost;
