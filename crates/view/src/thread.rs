@@ -7,6 +7,7 @@
 mod active;
 mod answer;
 mod part;
+mod path;
 mod write;
 
 use std::collections::BTreeMap;
@@ -47,8 +48,8 @@ pub struct Thread {
     runs: Vec<Run>,
     /// The part that each request is shown in.
     relays: BTreeMap<RelayId, u32>,
-    /// Answers whose call has not come, by the id of the call.
-    waiting: BTreeMap<String, Vec<u32>>,
+    /// Answers whose call has not come, by the id of the call and by their run.
+    waiting: BTreeMap<String, BTreeMap<u32, Vec<u32>>>,
     /// The first message that each summary stands for.
     firsts: BTreeMap<Place, Place>,
 }
@@ -381,59 +382,6 @@ impl Thread {
         self.entries[entry as usize].parts.show(slot, false);
         self.refresh(conversation, &[self.entries[entry as usize].message], changes);
     }
-
-    /// The path of an entry; nothing if nobody wants it or the entry is not to be seen.
-    fn entry_path(&self, entry: u32, changes: &Changes) -> Option<Vec<Step<'static>>> {
-        if !changes.are_wanted() {
-            return None;
-        }
-        let mut back = Vec::new();
-        let mut at = entry;
-        loop {
-            if !self.is_shown(at) {
-                return None;
-            }
-            let (branch, slot) = self.entries[at as usize].place;
-            let branch = &self.branches[branch as usize];
-            back.extend([Step::Index(branch.entries.rank(slot)), Step::from("entries")]);
-            let Some((part, nth)) = branch.under else {
-                break;
-            };
-            let Part { entry, slot, .. } = self.parts[part as usize];
-            let parts = &self.entries[entry as usize].parts;
-            if !parts.is_shown(slot) || self.options.collapse_tools {
-                return None;
-            }
-            back.extend([
-                Step::Index(nth),
-                Step::from("branches"),
-                Step::Index(parts.rank(slot)),
-                Step::from("parts"),
-            ]);
-            at = entry;
-        }
-        back.reverse();
-        Some(back)
-    }
-
-    /// The path of a part; nothing if nobody wants it or the part is not to be seen.
-    fn part_place(&self, part: u32, changes: &Changes) -> Option<Vec<Step<'static>>> {
-        let Part { entry, slot, .. } = self.parts[part as usize];
-        let parts = &self.entries[entry as usize].parts;
-        if !parts.is_shown(slot) {
-            return None;
-        }
-        let mut path = self.entry_path(entry, changes)?;
-        path.extend([Step::from("parts"), Step::Index(parts.rank(slot))]);
-        Some(path)
-    }
-
-    /// The path of a member of a part.
-    fn part_path(&self, part: u32, changes: &Changes, member: &'static str) -> Option<Vec<Step<'static>>> {
-        let mut path = self.part_place(part, changes)?;
-        path.push(Step::from(member));
-        Some(path)
-    }
 }
 
 impl Projection for Thread {
@@ -451,7 +399,7 @@ impl Projection for Thread {
                 self.active_changed(conversation, event, changes);
             }
             Body::RelayResolved(resolved) if placed.is_none() => {
-                self.resolve(conversation, resolved, changes)
+                self.resolve(conversation, resolved, changes);
             }
             _ => {}
         }

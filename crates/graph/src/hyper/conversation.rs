@@ -3,7 +3,7 @@
 //! The flat graph says which node an event is part of; here the node gets its place in a block and a message.
 //! Start reading at [`Conversation::apply`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use antiphon_event::body::session;
@@ -15,7 +15,7 @@ use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
 use crate::forest::Forest;
 use crate::index::hash;
 use crate::node::NOWHERE;
-use crate::{Change, Node, Place, Reduced, Reducer};
+use crate::{Change, Place, Reduced, Reducer};
 
 /// The hypergraph under construction. Readers get a [`Hypergraph`] from [`Conversation::snapshot`].
 #[derive(Debug, Default)]
@@ -28,8 +28,8 @@ pub struct Conversation {
     pub(super) forest: Forest,
     /// The result of each call and the output of each piece of code.
     pub(super) answers: HashMap<Place, Place, FixedState>,
-    /// Results and outputs whose call has not come, by the id they give.
-    pub(super) unclaimed: HashMap<Arc<str>, Vec<Place>, FixedState>,
+    /// Results and outputs whose call has not come, by the id they give and by their run.
+    pub(super) unclaimed: HashMap<Arc<str>, BTreeMap<u32, Place>, FixedState>,
     /// The next number for a message id that several messages asked for.
     pub(super) numbers: HashMap<Arc<str>, u32, FixedState>,
 }
@@ -58,132 +58,6 @@ impl Conversation {
     /// change it.
     pub fn snapshot(&self) -> Hypergraph {
         Hypergraph { graph: self.reducer.snapshot(), ..self.hyper.clone() }
-    }
-
-    /// The flat graph as it is now.
-    pub fn graph(&self) -> &crate::Graph {
-        self.reducer.graph()
-    }
-
-    /// The block at a place.
-    pub fn block(&self, place: Place) -> Option<&Block> {
-        self.hyper.block(place)
-    }
-
-    /// The message at a place.
-    pub fn message(&self, place: Place) -> Option<&Message> {
-        self.hyper.message(place)
-    }
-
-    /// How many messages there are.
-    pub fn message_count(&self) -> usize {
-        self.hyper.messages.len()
-    }
-
-    /// The place of a message, by its id with or without `msg:`.
-    pub fn message_place(&self, id: &str) -> Option<Place> {
-        self.hyper.message_place(id)
-    }
-
-    /// The latest block of a node.
-    pub fn block_of(&self, node: Place) -> Option<Place> {
-        self.hyper.block_of.get(node as usize).copied().filter(|block| *block != NOWHERE)
-    }
-
-    /// What of it is active.
-    pub fn active(&self) -> &super::Active {
-        &self.hyper.active
-    }
-
-    /// Whether a message is active: spoken, not switched off, and not stood for by a summary.
-    pub fn is_active(&self, message: Place) -> bool {
-        self.hyper.is_active(message)
-    }
-
-    /// The outermost summary that stands for a message now.
-    pub fn standing_for(&self, message: Place) -> Option<Place> {
-        self.hyper.standing_for(message)
-    }
-
-    /// The summary that a message was summed up in.
-    pub fn summary_of(&self, message: Place) -> Option<Place> {
-        self.hyper.message(message).map(|message| message.replaced_by).filter(|summary| *summary != NOWHERE)
-    }
-
-    /// The messages a summary stands for.
-    pub fn sources_of(&self, summary: Place) -> &[Place] {
-        let summary = self.hyper.message(summary).and_then(|message| message.summary.as_deref());
-        summary.map_or(&[], |summary| &summary.sources)
-    }
-
-    /// The node of this type that a run means by an id: its own, or else anybody's.
-    pub fn resolve(&self, run: &RunId, id: &str, kind: Kind) -> Option<Place> {
-        self.reducer.resolve(run, id, kind)
-    }
-
-    /// The node at a place.
-    pub fn node(&self, place: Place) -> Option<&Node> {
-        self.reducer.graph().at(place)
-    }
-
-    /// The node that a node hangs from.
-    pub fn parent_of(&self, node: Place) -> Option<Place> {
-        self.node(node).map(|node| node.parent).filter(|parent| *parent != NOWHERE)
-    }
-
-    /// The nodes that hang from a node, in order.
-    pub fn children_of(&self, node: Place) -> impl Iterator<Item = Place> + '_ {
-        self.node(node).into_iter().flat_map(|node| node.children.iter())
-    }
-
-    /// The place of a run, by its id.
-    pub fn run_place(&self, run: &str) -> Option<u32> {
-        self.reducer.graph().run_place(run)
-    }
-
-    /// The first node of a run.
-    pub fn first_of_run(&self, run: u32) -> Option<Place> {
-        self.reducer.graph().run(run).map(|run| run.first)
-    }
-
-    /// The runs whose first node hangs from a node of this run.
-    pub fn runs_caused_by(&self, run: u32) -> Vec<u32> {
-        let graph = self.reducer.graph();
-        let last = graph.run(run).map_or(NOWHERE, |run| run.last);
-        let nodes = std::iter::successors(graph.at(last), |node| graph.at(node.before));
-        let children = nodes.flat_map(|node| node.children.iter()).filter_map(|child| graph.at(child));
-        children.map(|child| child.run_place).filter(|child| *child != run).collect()
-    }
-
-    /// The result of a call, or the output of a piece of code.
-    pub fn answer_to(&self, call: Place) -> Option<&Node> {
-        self.answers.get(&call).and_then(|place| self.node(*place))
-    }
-
-    /// The active messages, in the order of the walk.
-    pub fn walk_messages(&self) -> Vec<Place> {
-        self.hyper.walk_messages()
-    }
-
-    /// The part of its node's text that a block covers.
-    pub fn text_of(&self, block: &Block) -> Option<String> {
-        let text = self.node(block.node)?.text()?;
-        Some(text.slice(block.from as usize, block.to as usize))
-    }
-
-    /// The id of a block.
-    pub fn block_id(&self, block: &Block) -> String {
-        Hypergraph::name_block(self.node(block.node), block)
-    }
-
-    /// The blocks of a node, in time order.
-    pub fn blocks_of_node(&self, node: Place) -> Vec<Place> {
-        self.hyper.blocks_of_node(node)
-    }
-
-    /// The blocks of a message, in time order.
-    pub fn blocks_of(&self, message: Place) -> Vec<Place> {
-        self.hyper.blocks_of(message)
     }
 
     /// Takes in one event. `None` if it has no place in the tiers: a session-level one, unknown, or a repeat.
@@ -414,28 +288,29 @@ impl Conversation {
             _ => return,
         };
         let run = event.head.run_id.as_ref();
-        match run.and_then(|run| self.reducer.resolve(run, &id, kind)) {
-            Some(call) => {
-                self.answers.insert(call, node);
-            }
-            None => {
-                let unclaimed = self.unclaimed.entry(id).or_default();
-                if !unclaimed.contains(&node) {
-                    unclaimed.push(node);
-                }
-            }
+        if let Some(call) = run.and_then(|run| self.reducer.resolve(run, &id, kind)) {
+            self.answers.insert(call, node);
+            return;
         }
+        let run = self.node(node).map_or(0, |node| node.run_place);
+        self.unclaimed.entry(id).or_default().insert(run, node);
     }
 
     fn claim(&mut self, call: Place, id: &str, kind: Kind) {
         let Some(unclaimed) = self.unclaimed.get(id) else {
             return;
         };
-        let means_this = |answer: &&Place| {
-            let run = self.node(**answer).map(|answer| &answer.run);
-            run.and_then(|run| self.reducer.resolve(run, id, kind)) == Some(call)
+        // Whoever has the id that was asked for is meant by everybody; a call that was renamed, only by its run.
+        let answer = if self.reducer.graph().place(id) == Some(call) {
+            let means_this = |answer: &Place| {
+                let run = self.node(*answer).map(|answer| &answer.run);
+                run.and_then(|run| self.reducer.resolve(run, id, kind)) == Some(call)
+            };
+            unclaimed.values().copied().filter(means_this).max()
+        } else {
+            self.node(call).and_then(|call| unclaimed.get(&call.run_place)).copied()
         };
-        if let Some(answer) = unclaimed.iter().rev().find(means_this).copied() {
+        if let Some(answer) = answer {
             self.answers.entry(call).or_insert(answer);
         }
     }

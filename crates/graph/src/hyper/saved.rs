@@ -1,5 +1,6 @@
 //! A [`Conversation`] put away and taken up again.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use antiphon_event::{MessageId, RunId};
@@ -21,7 +22,7 @@ struct Saved {
     steps: Vec<Step>,
     active: Active,
     answers: Vec<(Place, Place)>,
-    unclaimed: Vec<(Arc<str>, Vec<Place>)>,
+    unclaimed: Vec<(Arc<str>, BTreeMap<u32, Place>)>,
     numbers: Vec<(Arc<str>, u32)>,
 }
 

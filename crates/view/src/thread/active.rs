@@ -21,31 +21,21 @@ impl Thread {
             Body::Summary(_) => self.new_summary(conversation, event).into_iter().collect(),
             Body::HistoryCompacted(compacted) => {
                 let summary = conversation.message_place(&compacted.summary_id);
-                summary.into_iter().for_each(|summary| self.note_first(conversation, summary));
+                if let Some(summary) = summary {
+                    self.note_first(conversation, summary);
+                }
                 summary.into_iter().collect()
             }
-            Body::ActiveChanged(changed)
-                if matches!(&*changed.op, "expand" | "collapse" | "toggle" | "append") =>
+            Body::ActiveChanged(choice)
+                if matches!(&*choice.op, "expand" | "collapse" | "toggle" | "append") =>
             {
-                let messages = changed.ids.iter().filter_map(|id| conversation.message_place(id));
-                messages.chain(self.summaries_over(conversation, &changed.ids)).collect()
+                let messages = choice.ids.iter().filter_map(|id| conversation.message_place(id));
+                messages.chain(summaries_over(conversation, &choice.ids)).collect()
             }
             _ => (0..self.entry_of.len() as Place).collect(),
         };
-        let concerned = self.with_sources(conversation, concerned);
+        let concerned = with_sources(conversation, concerned);
         self.refresh(conversation, &concerned, changes);
-    }
-
-    /// Summaries that stand over named messages: collapsing a source puts its summary back.
-    fn summaries_over<'a>(
-        &'a self,
-        conversation: &'a Conversation,
-        ids: &'a [String],
-    ) -> impl Iterator<Item = Place> + 'a {
-        let named = ids.iter().filter_map(|id| conversation.message_place(id));
-        named.flat_map(|message| {
-            std::iter::successors(conversation.summary_of(message), |at| conversation.summary_of(*at))
-        })
     }
 
     /// Gives a new summary an entry of its own.
@@ -59,18 +49,6 @@ impl Thread {
         let branch = beside.map_or(0, |entry| self.entries[entry as usize].home.0);
         self.add_entry(place, branch, event);
         Some(place)
-    }
-
-    /// The messages, with all that they stand for, however deep.
-    fn with_sources(&self, conversation: &Conversation, messages: Vec<Place>) -> Vec<Place> {
-        let mut all = BTreeSet::new();
-        let mut stack = messages;
-        while let Some(message) = stack.pop() {
-            if all.insert(message) {
-                stack.extend(conversation.sources_of(message));
-            }
-        }
-        all.into_iter().collect()
     }
 
     fn entry_at(&self, message: Place) -> Option<u32> {
@@ -155,4 +133,24 @@ impl Thread {
             changes.insert(&path, &write::EntryView { thread: self, conversation, entry });
         }
     }
+}
+
+/// Summaries that stand over named messages: collapsing a source puts its summary back.
+fn summaries_over<'a>(conversation: &'a Conversation, ids: &'a [String]) -> impl Iterator<Item = Place> + 'a {
+    let named = ids.iter().filter_map(|id| conversation.message_place(id));
+    named.flat_map(|message| {
+        std::iter::successors(conversation.summary_of(message), |at| conversation.summary_of(*at))
+    })
+}
+
+/// The messages, with all that they stand for, however deep.
+fn with_sources(conversation: &Conversation, messages: Vec<Place>) -> Vec<Place> {
+    let mut all = BTreeSet::new();
+    let mut stack = messages;
+    while let Some(message) = stack.pop() {
+        if all.insert(message) {
+            stack.extend(conversation.sources_of(message));
+        }
+    }
+    all.into_iter().collect()
 }

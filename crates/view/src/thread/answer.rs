@@ -30,7 +30,8 @@ impl Thread {
             None => {
                 let part = self.add_part(conversation, entry, placed.block, changes);
                 let id = called(event).map_or("", |(_, id, _)| id);
-                self.waiting.entry(id.to_owned()).or_default().push(part);
+                let run = conversation.node(placed.node).map_or(0, antiphon_graph::Node::run_place);
+                self.waiting.entry(id.to_owned()).or_default().entry(run).or_default().push(part);
             }
             Some(part) => match &event.body {
                 Body::ReplProgress(progress) => self.grow(part, &progress.chunk, changes),
@@ -99,7 +100,12 @@ impl Thread {
         let Some(waiting) = self.waiting.get(id) else {
             return;
         };
-        let found: Vec<_> = waiting.iter().filter_map(|alone| Some((*alone, means_this(alone)?))).collect();
+        // Whoever has the id that was asked for is meant by everybody; a call that was renamed, only by its run.
+        let everybody = conversation.node_place(id) == call;
+        let own = call.and_then(|call| conversation.node(call)).map_or(0, antiphon_graph::Node::run_place);
+        let runs = if everybody { waiting.range(..) } else { waiting.range(own..=own) };
+        let parts = runs.flat_map(|(_, parts)| parts);
+        let found: Vec<_> = parts.filter_map(|alone| Some((*alone, means_this(alone)?))).collect();
         for (alone, node) in found {
             self.hide_part(conversation, alone, changes);
             self.attach(conversation, part, node, None, changes);

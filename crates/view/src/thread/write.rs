@@ -293,17 +293,21 @@ fn status(kind: Kind, answer: &Answer, result: Option<&Node>) -> Option<&'static
         Body::ReplOutput(output) => output.error.is_some(),
         _ => false,
     });
+    if kind == Kind::Relay {
+        return relay.map(|relay| match relay {
+            RelayStatus::Pending => "waiting",
+            RelayStatus::Approved => "approved",
+            RelayStatus::Denied => "denied",
+            RelayStatus::Answered => "answered",
+            RelayStatus::Expired => "expired",
+        });
+    }
     match (kind, result, relay) {
         (Kind::ToolCall, _, Some(RelayStatus::Denied | RelayStatus::Expired)) => Some("denied"),
         (Kind::ToolCall | Kind::ReplInput, Some(_), _) => Some(if failed { "error" } else { "complete" }),
         (Kind::ToolCall | Kind::ReplInput, None, Some(RelayStatus::Pending)) => Some("waiting"),
         (Kind::ToolCall, None, _) => Some(if answer.running { "running" } else { "proposed" }),
         (Kind::ReplInput, None, _) => Some("running"),
-        (Kind::Relay, _, Some(RelayStatus::Pending)) => Some("waiting"),
-        (Kind::Relay, _, Some(RelayStatus::Approved)) => Some("approved"),
-        (Kind::Relay, _, Some(RelayStatus::Denied)) => Some("denied"),
-        (Kind::Relay, _, Some(RelayStatus::Answered)) => Some("answered"),
-        (Kind::Relay, _, Some(RelayStatus::Expired)) => Some("expired"),
         _ => None,
     }
 }
