@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::render::{VIEWS, ViewEntry};
+use crate::render::{Format, VIEWS, ViewEntry};
 
 /// Conversations among many agents, as events: reduce them to a graph, look at them, explain them.
 #[derive(Debug, Parser)]
@@ -131,6 +131,10 @@ pub(crate) struct View {
     #[arg(long, alias = "follow-changes", conflicts_with = "json")]
     pub(crate) changes: bool,
 
+    /// How to draw it: `svg`, `mermaid` and `dot` are for `dag`.
+    #[arg(long, value_enum, conflicts_with = "changes")]
+    pub(crate) format: Option<Format>,
+
     #[command(flatten)]
     pub(crate) thread: Leaving,
 
@@ -210,6 +214,7 @@ fn view_names() -> impl TypedValueParser<Value = &'static ViewEntry> {
 fn examples() -> &'static str {
     "Examples:
   antiphon view thread chat.jsonl
+  antiphon view dag --format svg chat.jsonl > chat.svg
   antiphon view usage --json < chat.jsonl
   antiphon view tools --at 120 chat.jsonl
   tail -f live.jsonl | antiphon view runs --changes"

@@ -5,6 +5,7 @@
 
 mod agents;
 mod bar;
+mod dag;
 pub(crate) mod diff;
 mod ink;
 mod line;
@@ -30,13 +31,15 @@ mod usage;
 pub(crate) mod why;
 
 use antiphon_event::Event;
+use antiphon_view::why::Causes;
 use antiphon_view::{
-    Agents, Changes, Fold, Messages, Nested, Permissions, Projected, Repl, Replay, Risk, Runs, Thread,
+    Agents, Changes, Dag, Fold, Messages, Nested, Permissions, Projected, Repl, Replay, Risk, Runs, Thread,
     Timeline, Tools, Traces, Transcript, Usage, View, catalogue,
 };
 
 use crate::output::{Output, Unwritable};
 
+pub(crate) use dag::Format;
 pub(crate) use ink::{Ink, Palette};
 pub(crate) use line::{Line, harmless, paint, paragraphs};
 pub(crate) use table::{Side, Table};
@@ -63,12 +66,15 @@ impl ViewEntry {
 pub(crate) struct Choices {
     /// What a thread leaves out.
     pub(crate) thread: thread::Options,
+    /// How a graph is drawn.
+    pub(crate) format: Format,
 }
 
 /// All views, in the order they are listed for people.
 pub(crate) static VIEWS: &[ViewEntry] = &[
     entry::<Projected<Thread>>(thread::open),
     entry::<Projected<Messages>>(|_| shown(messages::lines)),
+    entry::<Projected<Dag>>(dag::open),
     entry::<Transcript>(|_| shown(transcript::lines)),
     entry::<Nested>(|_| shown(nested::lines)),
     entry::<Tools>(|_| shown(tools::lines)),
@@ -80,6 +86,7 @@ pub(crate) static VIEWS: &[ViewEntry] = &[
     entry::<Usage>(|_| shown(usage::lines)),
     entry::<Risk>(|_| shown(risk::lines)),
     entry::<Traces>(|_| shown(trace::lines)),
+    entry::<Causes>(|_| shown(why::facts)),
     entry::<Replay>(|_| shown(replay::lines)),
 ];
 

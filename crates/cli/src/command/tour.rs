@@ -8,6 +8,7 @@ use crate::render::{Ink, Line, VIEWS, paint};
 /// Commands to try, and what they do.
 const EXAMPLES: &[(&str, &str)] = &[
     ("antiphon view thread chat.jsonl", "read a conversation"),
+    ("antiphon view dag --format svg chat.jsonl > chat.svg", "draw it"),
     ("antiphon view usage --json < chat.jsonl", "what it cost, for a program"),
     ("antiphon view tools --at 120 chat.jsonl", "the tools as they were at position 120"),
     ("tail -f live.jsonl | antiphon view runs --changes", "watch runs come and go"),

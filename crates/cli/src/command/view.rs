@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use crate::args::{Leaving, View};
 use crate::input::{Input, Taker};
 use crate::output::Output;
-use crate::render::{Choices, Screen};
+use crate::render::{Choices, Format, Screen};
 
 /// Folds the events and shows the view.
 pub(crate) fn run(args: &View, output: &mut Output) -> Result<()> {
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &View, output: &mut Output) -> Result<()> {
         screen.apply(&event, &mut changes);
         Ok(())
     })?;
-    if args.json {
+    if args.json || choices.format == Format::Json {
         screen.write_json(output)?;
         output.text("\n")?;
     } else {
@@ -44,7 +44,11 @@ fn choices(args: &View) -> Result<Choices> {
     if thread != Options::default() && args.view.name != "thread" {
         bail!("--hide-reasoning and --collapse-tools are for the thread, not for {}", args.view.name);
     }
-    Ok(Choices { thread })
+    let format = args.format.unwrap_or_default();
+    if !matches!(format, Format::Text | Format::Json) && args.view.name != "dag" {
+        bail!("only the dag can be drawn as a picture, not {}", args.view.name);
+    }
+    Ok(Choices { thread, format })
 }
 
 /// Writes the empty snapshot, then every change as it happens.

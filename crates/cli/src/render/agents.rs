@@ -6,7 +6,7 @@ use antiphon_view::agents::{AgentRow, Agents};
 
 use super::payload::word;
 use super::status::status;
-use super::unit::{count, dollars};
+use super::unit::{count, used};
 use super::{Ink, Line, Page, nothing, tree};
 
 /// Lays out all agents, children under their parents.
@@ -36,12 +36,4 @@ fn row(agent: &AgentRow) -> Line {
         line = line.ink(Ink::Faint, format!(" (itself {})", used(&agent.own)));
     }
     line
-}
-
-fn used(tally: &Tally) -> String {
-    let tokens = format!("{} + {} tokens", count(tally.input_tokens), count(tally.output_tokens));
-    match tally.cost_usd {
-        Some(cost) => format!("{tokens}, {}", dollars(cost.into())),
-        None => tokens,
-    }
 }

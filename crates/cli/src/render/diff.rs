@@ -159,9 +159,10 @@ fn spent(diff: &Diff, page: Page) -> Vec<Line> {
                 Line::new().ink(Ink::Strong, if name == "A" { model } else { "" }),
                 Line::new().ink(Ink::Faint, name),
                 Line::new().plain(count(side.calls)),
-                Line::new().plain(count(side.input_tokens)),
-                Line::new().plain(count(side.output_tokens)),
-                Line::new().plain(dollars(side.cost_usd)),
+                Line::new().plain(count(side.tally.input_tokens)),
+                Line::new().plain(count(side.tally.output_tokens)),
+                Line::new()
+                    .plain(side.tally.cost_usd.map(|cost| dollars(cost.dollars())).unwrap_or_default()),
             ]);
         }
     }

@@ -37,7 +37,14 @@ impl Line {
     /// Adds another line at the end.
     #[must_use]
     pub(crate) fn join(mut self, other: Self) -> Self {
-        self.spans.extend(other.spans);
+        let mut spans = other.spans.into_iter();
+        if let (Some((last, before)), Some((ink, text))) = (self.spans.last_mut(), spans.as_slice().first())
+            && last == ink
+        {
+            before.push_str(text);
+            spans.next();
+        }
+        self.spans.extend(spans);
         self
     }
 

@@ -36,7 +36,7 @@ fn entries(entries: &[Entry], width: usize) -> Vec<Line> {
             lines.push(Line::new());
         }
         lines.push(title(entry).cut(width));
-        lines.extend(within("  ", Ink::Plain, body(entry, width.saturating_sub(2))));
+        lines.extend(within("  ", body(entry, width.saturating_sub(2))));
     }
     lines
 }
@@ -74,13 +74,13 @@ fn one_part(part: &Part, width: usize) -> Vec<Line> {
     let mut lines = part::lines(part, width);
     for branch in &part.branches {
         let inner = entries(&branch.entries, width.saturating_sub(2).max(20));
-        lines.extend(within("│ ", Ink::Faint, inner));
+        lines.extend(within("│ ", inner));
     }
     lines.extend(part::outcome(part, width));
     lines
 }
 
 /// Lines behind a guide.
-fn within(guide: &str, ink: Ink, lines: Vec<Line>) -> Vec<Line> {
-    lines.into_iter().map(|line| Line::new().ink(ink, guide).join(line)).collect()
+fn within(guide: &str, lines: Vec<Line>) -> Vec<Line> {
+    lines.into_iter().map(|line| Line::new().ink(Ink::Faint, guide).join(line)).collect()
 }

@@ -52,6 +52,7 @@ fn one(trace: &Trace, spans: &[(usize, &Span)], page: Page) -> Vec<Line> {
 
 fn name(span: &Span) -> Line {
     let kind = match span.kind {
+        Some(SpanKind::Input) => ("", Ink::Person),
         Some(SpanKind::Tool) => ("tool ", Ink::Tool),
         Some(SpanKind::Iteration) => ("model call", Ink::Plain),
         Some(SpanKind::Node) => ("node ", Ink::Strong),

@@ -1,6 +1,7 @@
 //! Times, amounts and ids, written for people.
 
 use antiphon_event::Timestamp;
+use antiphon_view::Tally;
 
 /// A length of time, to two or three figures.
 pub(crate) fn duration(millis: u64) -> String {
@@ -28,6 +29,15 @@ pub(crate) fn count(number: u64) -> String {
 /// An amount of US dollars: cents, and smaller where that is all there is.
 pub(crate) fn dollars(amount: f64) -> String {
     if amount != 0.0 && amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+}
+
+/// Tokens, and what they cost where that is known.
+pub(crate) fn used(tally: &Tally) -> String {
+    let tokens = format!("{} + {} tokens", count(tally.input_tokens), count(tally.output_tokens));
+    match tally.cost_usd {
+        Some(cost) => format!("{tokens}, {}", dollars(cost.dollars())),
+        None => tokens,
+    }
 }
 
 /// The time of day, in UTC.

@@ -1,10 +1,11 @@
 //! Why something happened: the event first, then its causes one below the other, back to the first.
 
-use antiphon_view::why::{Cause, Spent, What, Why};
+use antiphon_view::Tally;
+use antiphon_view::why::{Cause, Causes, What, Why};
 
 use super::payload::word;
-use super::unit::{clock, count, dollars, duration, flat};
-use super::{Ink, Line, Page};
+use super::unit::{clock, duration, flat, used};
+use super::{Ink, Line, Page, Side, Table, nothing};
 
 /// Columns for the position.
 const INDENT: usize = 6;
@@ -25,6 +26,30 @@ pub(crate) fn lines(why: &Why, page: Page) -> Vec<Line> {
     lines.push(Line::new());
     lines.push(total(why).cut(page.width));
     lines
+}
+
+/// Lays out everything that happened, with what caused it.
+pub(super) fn facts(causes: &Causes, page: Page) -> Vec<Line> {
+    let facts = causes.facts();
+    if facts.is_empty() {
+        return nothing("nothing happened");
+    }
+    let columns = [("", Side::Right), ("what", Side::Left), ("", Side::Left), ("because of", Side::Left)];
+    let mut table = Table::new(&columns);
+    for fact in facts {
+        let what = fact.what.tag();
+        let cause = fact.cause.and_then(|cause| facts.get(cause as usize)).and_then(|cause| cause.seq);
+        let relation = fact.relation.map(|relation| word(&relation).replace('_', " ")).unwrap_or_default();
+        table.row(vec![
+            Line::new().ink(Ink::Strong, fact.seq.map(|seq| format!("#{seq}")).unwrap_or_default()),
+            Line::new().ink(if fact.what == What::Step { Ink::Agent } else { ink(what) }, what),
+            Line::new().plain(flat(&fact.text)),
+            Line::new()
+                .ink(Ink::Faint, relation)
+                .plain(cause.map(|seq| format!(" #{seq}")).unwrap_or_default()),
+        ]);
+    }
+    table.lines(page.width)
 }
 
 /// How the line above comes from the line below.
@@ -73,13 +98,8 @@ fn total(why: &Why) -> Line {
     if let Some(took) = why.total_ms.and_then(|took| u64::try_from(took).ok()) {
         line = line.plain(format!(", {}", duration(took)));
     }
-    if why.spent != Spent::default() {
+    if why.spent != Tally::default() {
         line = line.plain(format!(", {}", used(&why.spent)));
     }
     line
-}
-
-fn used(spent: &Spent) -> String {
-    let tokens = format!("{} + {} tokens", count(spent.input_tokens), count(spent.output_tokens));
-    if spent.cost_usd == 0.0 { tokens } else { format!("{tokens}, {}", dollars(spent.cost_usd)) }
 }

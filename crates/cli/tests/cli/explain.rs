@@ -76,43 +76,43 @@ fn diff_of_two_positions_shows_what_came_between() {
     check(
         &["diff", "flow-with-cycle.jsonl@30", "flow-with-cycle.jsonl@60"],
         expect![[r#"
-        exit 0
-        the first 30 events are identical
+            exit 0
+            the first 30 events are identical
 
-        said  3 the same
-        + turn 1 writer#1 assistant 1
-            # Tidal power The tides can be predicted years ahead, whic…
-        + turn 1 reviewer#1 reasoning 1
-            The notes say the cost is several times that of offshore wi…
-        + turn 1 reviewer#1 assistant 1
-            {"approved": false, "comment": "The last sentence contradic…
+            said  3 the same
+            + turn 1 writer#1 assistant 1
+                # Tidal power The tides can be predicted years ahead, whic…
+            + turn 1 reviewer#1 reasoning 1
+                The notes say the cost is several times that of offshore wi…
+            + turn 1 reviewer#1 assistant 1
+                {"approved": false, "comment": "The last sentence contradic…
 
-        called  2 the same
+            called  2 the same
 
-        decided  1 the same
-        + turn 1 writer 1 reviewer
+            decided  1 the same
+            + turn 1 writer 1 reviewer
 
-        ran  3 the same
-        ~ turn 1 writer #1 running → COMPLETED
-            B # Tidal power The tides can be predicted years ahead, which no wind or sun can. Barrages hold
-            water back and let it out through turbines; stream turbines stand in the current. Tidal power is
-            cheap and will soon replace offshore wind.
-        + turn 1 writer#1 run done
-        + turn 1 reviewer #1 running
-        + turn 1 reviewer#1 run running
+            ran  3 the same
+            ~ turn 1 writer #1 running → COMPLETED
+                B # Tidal power The tides can be predicted years ahead, which no wind or sun can. Barrages hold
+                water back and let it out through turbines; stream turbines stand in the current. Tidal power is
+                cheap and will soon replace offshore wind.
+            + turn 1 writer#1 run done
+            + turn 1 reviewer #1 running
+            + turn 1 reviewer#1 run running
 
-        state  1 the same
-        + turn 1 drafts
-            B 1 by writer#1
+            state  1 the same
+            + turn 1 drafts
+                B 1 by writer#1
 
-        spent       calls  input  output     cost
-        large-1  A      0      0       0    $0.00
-                 B      1    341      92  $0.0024
-        small-1  A      2    990     145  $0.0013
-                 B      3  1,287     193  $0.0016
-        all      A      2    990     145  $0.0013
-                 B      4  1,628     285  $0.0040
-    "#]],
+            spent       calls  input  output     cost
+            large-1  A      0      0       0
+                     B      1    341      92  $0.0024
+            small-1  A      2    990     145  $0.0013
+                     B      3  1,287     193  $0.0016
+            all      A      2    990     145  $0.0013
+                     B      4  1,628     285  $0.0040
+        "#]],
     );
 }
 

@@ -10,6 +10,7 @@ use crate::door::{antiphon, recorded};
 pub(crate) const VIEWS: &[&str] = &[
     "thread",
     "messages",
+    "dag",
     "transcript",
     "nested",
     "tools",
@@ -21,6 +22,7 @@ pub(crate) const VIEWS: &[&str] = &[
     "usage",
     "risk",
     "trace",
+    "why",
     "replay",
 ];
 
@@ -53,5 +55,33 @@ fn every_view_is_listed() {
     let help = antiphon(&["view", "--help"]).out;
     for view in VIEWS {
         assert!(help.contains(&format!("- {view}:")), "{view} is missing in:\n{help}");
+    }
+}
+
+#[test]
+fn a_graph_can_be_drawn_in_every_format() {
+    let drawn = |format: &str| antiphon(&["view", "dag", "--format", format, "nested-subagents.jsonl"]).out;
+    assert!(drawn("svg").starts_with("<svg ") && drawn("svg").trim_end().ends_with("</svg>"));
+    assert!(drawn("mermaid").starts_with("flowchart "));
+    assert!(drawn("dot").starts_with("digraph "));
+    assert_eq!(drawn("json"), antiphon(&["view", "dag", "--json", "nested-subagents.jsonl"]).out);
+    assert_eq!(drawn("text"), antiphon(&["view", "dag", "nested-subagents.jsonl"]).out);
+}
+
+#[test]
+fn a_thread_can_leave_things_out() {
+    let whole = antiphon(&["view", "thread", "nested-subagents.jsonl"]).out;
+    let hidden = antiphon(&["view", "thread", "--hide-reasoning", "nested-subagents.jsonl"]).out;
+    let collapsed = antiphon(&["view", "thread", "--collapse-tools", "nested-subagents.jsonl"]).out;
+    assert!(whole.contains("two scouts in parallel") && !hidden.contains("two scouts in parallel"));
+    assert!(whole.contains("grep -rn retries") && !collapsed.contains("grep -rn retries"));
+}
+
+#[test]
+fn a_choice_that_a_view_does_not_know_is_refused() {
+    for args in [&["view", "runs", "--format", "svg"][..], &["view", "runs", "--hide-reasoning"]] {
+        let ran = antiphon(&[args, &["simple-chat.jsonl"]].concat());
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{args:?}");
+        assert!(ran.err.starts_with("error: "), "{}", ran.err);
     }
 }
