@@ -1,5 +1,7 @@
 //! Small conversations, laid out and drawn exactly.
 
+use std::fmt::Write;
+
 use antiphon_testkit::history;
 use antiphon_view::dag::{self, Dag, Layout};
 use antiphon_view::{Changes, Fold, Projected};
@@ -22,8 +24,9 @@ fn rows(layout: &Layout) -> String {
     for node in &layout.nodes {
         let status = node.status.map_or(String::new(), |status| format!(" [{}]", status.name()));
         let place = format!("{} {:>3}..{:<3}", lane(node.x, node.w), node.y, node.bottom());
-        out += &format!(
-            "{place} {:<14} {}: {}{status}\n",
+        let _ = writeln!(
+            out,
+            "{place} {:<14} {}: {}{status}",
             node.id.trim_start_matches("block:"),
             node.kind.name(),
             node.label
@@ -31,12 +34,12 @@ fn rows(layout: &Layout) -> String {
     }
     for edge in &layout.edges {
         let short = |id: &str| id.trim_start_matches("block:").to_owned();
-        out += &format!("{} -> {} {}\n", short(&edge.from), short(&edge.to), edge.kind.name());
+        let _ = writeln!(out, "{} -> {} {}", short(&edge.from), short(&edge.to), edge.kind.name());
     }
     for group in &layout.groups {
         let place = format!("{} {:>3}..{:<3}", lane(group.x, group.w), group.y, group.bottom());
         let summary = group.summary.as_ref().map_or(String::new(), |summary| format!(" in {summary}"));
-        out += &format!("{place} {} ({}){summary}\n", group.id, group.label);
+        let _ = writeln!(out, "{place} {} ({}){summary}", group.id, group.label);
     }
     out
 }
@@ -106,7 +109,7 @@ fn a_turn_goes_down_one_lane() {
 fn children_stand_to_the_right_and_lanes_are_used_again() {
     check(
         CHILDREN,
-        &expect![[r#"
+        &expect![[r"
         0  28..50  a:harness_start step: run start [running]
         0 104..154 c1             tool call: agent(task: one) [completed]
         0 168..218 c2             tool call: agent(task: two) [failed]
@@ -146,7 +149,7 @@ fn children_stand_to_the_right_and_lanes_are_used_again() {
         3 278..408 msg:t1 (assistant)
         2 278..408 msg:c:error (assistant)
         0 596..690 msg:c4 (assistant)
-    "#]],
+    "]],
     );
 }
 
@@ -163,7 +166,7 @@ fn a_late_result_joins_its_message_and_moves_only_what_is_below() {
     "#;
     check(
         table,
-        &expect![[r#"
+        &expect![[r"
         0  58..108 t1             text: calling
         0 122..172 c1             tool call: bash [completed]
         0 186..236 c2             tool call: bash [completed]
@@ -179,7 +182,7 @@ fn a_late_result_joins_its_message_and_moves_only_what_is_below() {
         t2 -> t3 sequence
         0  28..378 msg:t1 (assistant)
         0 402..560 msg:t2 (assistant)
-    "#]],
+    "]],
     );
 }
 
@@ -195,7 +198,7 @@ fn an_orphan_moves_below_its_parent_when_that_comes() {
     "#;
     check(
         table,
-        &expect![[r#"
+        &expect![[r"
         3 168..190 b:harness_start step: run start [running]
         3 244..294 c2             tool call: agent [running]
         4 308..358 t2             text: grandchild
@@ -210,7 +213,7 @@ fn an_orphan_moves_below_its_parent_when_that_comes() {
         3 214..308 msg:c2 (assistant)
         4 278..372 msg:t2 (assistant)
         2  74..232 msg:c1 (assistant)
-    "#]],
+    "]],
     );
 }
 
@@ -226,7 +229,7 @@ fn two_answers_to_one_message_stand_side_by_side() {
     "#;
     check(
         table,
-        &expect![[r#"
+        &expect![[r"
         0  58..108 u:user         user: which?
         0 176..226 t1             text: this
         0 240..262 a:usage:1      step: usage 1→1
@@ -242,7 +245,7 @@ fn two_answers_to_one_message_stand_side_by_side() {
         0 146..276 msg:t1 (assistant)
         1  92..222 msg:t2 (assistant)
         1 246..340 msg:v:user (user)
-    "#]],
+    "]],
     );
 }
 
@@ -261,7 +264,7 @@ fn requests_retries_and_summaries_show_how_things_stand() {
     "#;
     check(
         table,
-        &expect![[r#"
+        &expect![[r"
         0  58..108 u:user         user: go
         0 176..226 t1             text: half
         0 240..290 t2             text: void [discarded]
@@ -278,7 +281,7 @@ fn requests_retries_and_summaries_show_how_things_stand() {
         0  28..122 msg:u:user (user) in msg:s1
         0 146..340 msg:t1 (assistant) in msg:s1
         0 364..558 msg:r1 (assistant)
-    "#]],
+    "]],
     );
 }
 
@@ -291,14 +294,14 @@ fn a_label_grows_while_text_streams_and_then_stays() {
         fold.apply(&event, &mut changes);
         let list: Vec<_> =
             changes.take().iter().map(|change| serde_json::to_string(change).expect("JSON")).collect();
-        said += &format!("{}\n", list.join(" "));
+        let _ = writeln!(said, "{}", list.join(" "));
     }
     expect![[r#"
         {"op":"append","path":"/nodes","value":{"id":"block:t1","x":42,"y":58,"w":260,"h":50,"label":"twenty letters here","type":"text","runId":"a","messageId":"msg:t1"}} {"op":"set","path":"/height","value":150} {"op":"set","path":"/width","value":344} {"op":"append","path":"/groups","value":{"id":"msg:t1","label":"assistant","x":28,"y":28,"w":288,"h":94,"speaker":"assistant"}}
         {"op":"set","path":"/nodes/0/label","value":"twenty letters here twenty letters here"} {"op":"set","path":"/nodes/0/h","value":65} {"op":"set","path":"/groups/0/h","value":109} {"op":"set","path":"/height","value":165}
         {"op":"set","path":"/nodes/0/label","value":"twenty letters here twenty letters here twenty letters here"}
         {"op":"set","path":"/nodes/0/label","value":"twenty letters here twenty letters here twenty letters here twenty letters here"} {"op":"set","path":"/nodes/0/h","value":80} {"op":"set","path":"/groups/0/h","value":124} {"op":"set","path":"/height","value":180}
-        {"op":"set","path":"/nodes/0/label","value":"twenty letters here twenty letters here twenty letters here twenty letters here…"}
+        {"op":"set","path":"/nodes/0/label","value":"twenty letters here twenty letters here twenty letters here twenty letters…"}
 
 
 
@@ -318,7 +321,7 @@ fn pictures_of_a_turn_and_of_children() {
 
 #[test]
 fn text_shows_lanes_as_version_control_does() {
-    expect![[r#"
+    expect![[r"
         ○       run start [running]
         ▶       tool call agent(task: one)
         ▶       tool call agent(task: two) [failed]
@@ -342,13 +345,13 @@ fn text_shows_lanes_as_version_control_does() {
         ▶       tool call agent(task: four) [running]
         ╰─╮
           ○     run start [running]
-    "#]]
+    "]]
     .assert_eq(&dag::text(&laid_out(CHILDREN), 72));
 }
 
 #[test]
 fn lanes_that_find_no_room_in_text_share_a_column() {
-    expect![[r#"
+    expect![[r"
         ○     run st
         ▶     tool c
         ▶     tool c
@@ -372,7 +375,7 @@ fn lanes_that_find_no_room_in_text_share_a_column() {
         ▶     tool c
         ╰─╮
           ○   run st
-    "#]]
+    "]]
     .assert_eq(&dag::text(&laid_out(CHILDREN), 12));
 }
 
@@ -403,4 +406,14 @@ fn nothing_is_drawn_of_nothing() {
     assert_eq!(dag::text(&empty, 80), "");
     assert_eq!(dag::mermaid(&empty), "flowchart TD\n");
     assert!(dag::svg(&empty).ends_with("</svg>\n"));
+}
+
+#[test]
+fn a_layout_that_was_tampered_with_is_not_taken_up() {
+    let saved = serde_json::to_string(&Folded::of(&history(TURN))).expect("views are saved as JSON");
+    let broken = saved.replacen(r#""lane":0,"#, r#""lane":7,"#, 1);
+    assert_ne!(saved, broken);
+    assert!(serde_json::from_str::<Folded>(&saved).is_ok());
+    let refusal = serde_json::from_str::<Folded>(&broken).expect_err("points nowhere");
+    assert!(refusal.to_string().starts_with("the saved layout points to places it does not have"));
 }

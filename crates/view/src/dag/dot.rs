@@ -49,7 +49,7 @@ fn node(out: &mut String, indent: &str, at: usize, node: &Node) {
         NodeKind::Text => "#2563eb",
         NodeKind::Reasoning => "#7c3aed",
         NodeKind::ToolCall => "#c2410c",
-        NodeKind::ToolProgress | NodeKind::ToolResult => "#0e7490",
+        NodeKind::ToolProgress | NodeKind::ToolResult | NodeKind::ReplOutput => "#0e7490",
         NodeKind::Relay => "#b45309",
         NodeKind::Repl => "#4f46e5",
         NodeKind::Error => "#dc2626",

@@ -22,6 +22,8 @@ const SMALL_WIDTH: i64 = 176;
 const SMALL_HEIGHT: i64 = 22;
 pub(super) const CAPTION: i64 = 28;
 pub(super) const LINE: i64 = 15;
+/// How long a word may be, with the space before it, to be left out rather than cut.
+const WORD_MAX: usize = 12;
 /// Payloads larger than this are not looked into.
 const PAYLOAD_MAX: usize = 4096;
 
@@ -41,7 +43,8 @@ pub(super) fn kind_of(kind: Kind) -> NodeKind {
         Kind::ToolProgress => NodeKind::ToolProgress,
         Kind::ToolResult => NodeKind::ToolResult,
         Kind::Relay => NodeKind::Relay,
-        Kind::ReplInput | Kind::ReplProgress | Kind::ReplOutput => NodeKind::Repl,
+        Kind::ReplInput => NodeKind::Repl,
+        Kind::ReplProgress | Kind::ReplOutput => NodeKind::ReplOutput,
         Kind::Error => NodeKind::Error,
         _ => NodeKind::Structural,
     }
@@ -67,8 +70,14 @@ pub(super) fn size(kind: NodeKind, label: &str) -> (i64, i64) {
 
 /// The lines in a box.
 pub(super) fn lines(kind: NodeKind, label: &str) -> Vec<&str> {
-    let is_code =
-        matches!(kind, NodeKind::ToolCall | NodeKind::ToolProgress | NodeKind::ToolResult | NodeKind::Repl);
+    let is_code = matches!(
+        kind,
+        NodeKind::ToolCall
+            | NodeKind::ToolProgress
+            | NodeKind::ToolResult
+            | NodeKind::Repl
+            | NodeKind::ReplOutput
+    );
     wrap(label, if is_code { CODE_LINE_MAX } else { LINE_MAX })
 }
 
@@ -87,7 +96,12 @@ fn words(node: &Node) -> String {
         },
         Body::Error(error) => error.message.clone(),
         Body::ReplInput(input) => input.code.clone(),
-        Body::ReplOutput(output) => output.error.as_ref().unwrap_or(&output.stdout).clone(),
+        Body::ReplOutput(output) => match (&output.error, output.done) {
+            (Some(error), _) => error.clone(),
+            (None, true) if output.stdout.is_empty() => "final answer".to_owned(),
+            (None, false) if output.stdout.is_empty() => "no output".to_owned(),
+            (None, _) => output.stdout.clone(),
+        },
         Body::HarnessStart(start) => match &start.agent_id {
             Some(agent) => format!("run start · {agent}"),
             None => "run start".to_owned(),
@@ -165,13 +179,20 @@ pub(super) fn clean(text: &str, columns: usize) -> Label {
         }
         gap = blank && !out.is_empty();
         if used > columns || read >= columns * 8 {
-            out.truncate(fits);
-            out.truncate(out.trim_end().len());
+            out.truncate(whole_words(&out[..fits]));
             out.push('…');
             return Label { text: out, is_cut: true };
         }
     }
     Label { text: out, is_cut: false }
+}
+
+/// How much of a text is left without the word that was cut; all of it where that word is long.
+fn whole_words(text: &str) -> usize {
+    match text.rfind(' ') {
+        Some(space) if text.len() - space <= WORD_MAX => space,
+        _ => text.len(),
+    }
 }
 
 /// Whether a character shows nothing itself but changes how others are shown.
@@ -232,9 +253,10 @@ mod tests {
         let rows = [
             ("", "", false),
             (" \n\t ", "", false),
-            ("one\ntwo\r\n\tthree ", "one two three", false),
-            ("red\u{1b}[31m \u{202e}back", "red [31m back", false),
-            ("exactly ten", "exactly t…", true),
+            ("a\nb\r\n\tc ", "a b c", false),
+            ("a\u{1b}[1m \u{202e}b", "a [1m b", false),
+            ("exactly ten", "exactly…", true),
+            ("averyveryverylong", "averyvery…", true),
             ("ten chars!", "ten chars!", false),
             ("ten chars!\n", "ten chars!", false),
             ("日本語日本語", "日本語日…", true),

@@ -46,7 +46,7 @@ impl Dag {
 
     pub(super) fn release(&mut self, lane: u32) {
         let state = &mut self.lanes[lane as usize];
-        state.busy -= 1;
+        state.busy = state.busy.saturating_sub(1);
         if state.busy == 0 {
             self.free.insert(lane);
         }

@@ -67,8 +67,10 @@ pub enum NodeKind {
     ToolResult,
     /// A person was asked.
     Relay,
-    /// Code, and what it printed.
+    /// Code that was run.
     Repl,
+    /// What code printed, and what it came to.
+    ReplOutput,
     /// Something went wrong.
     Error,
     /// Lifecycle, flow and usage: how things went.
@@ -87,6 +89,7 @@ impl NodeKind {
             Self::ToolResult => "result",
             Self::Relay => "request",
             Self::Repl => "code",
+            Self::ReplOutput => "output",
             Self::Error => "error",
             Self::Structural => "step",
         }

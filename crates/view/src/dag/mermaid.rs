@@ -48,6 +48,7 @@ fn node(out: &mut String, indent: &str, at: usize, node: &Node) {
         NodeKind::Relay => ("{{", "}}"),
         NodeKind::Structural => ("(", ")"),
         NodeKind::Text
+        | NodeKind::ReplOutput
         | NodeKind::Reasoning
         | NodeKind::ToolProgress
         | NodeKind::ToolResult
@@ -92,6 +93,7 @@ pub(super) fn class(kind: NodeKind) -> &'static str {
         NodeKind::ToolResult => "tool_result",
         NodeKind::Relay => "relay",
         NodeKind::Repl => "repl",
+        NodeKind::ReplOutput => "repl_output",
         NodeKind::Error => "error",
         NodeKind::Structural => "structural",
     }

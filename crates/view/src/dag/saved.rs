@@ -40,9 +40,10 @@ impl Saved {
         let (block, maybe_block) = (among(self.spots.len()), or_none(self.spots.len()));
         let (run, lane) = (among(self.runs.len()), among(self.lanes.len()));
         let maybe_frame = or_none(self.spans.len());
-        let spots_fit = self.spots.iter().all(|spot| {
+        let spots_fit = self.spots.iter().enumerate().all(|(at, spot)| {
             lane(spot.lane)
-                && [spot.above, spot.below, spot.earlier].into_iter().all(maybe_block)
+                && [spot.above, spot.below].into_iter().all(maybe_block)
+                && (spot.earlier == NONE || (spot.earlier as usize) < at)
                 && maybe_frame(spot.frame)
                 && run(spot.run)
                 && run(spot.owner)

@@ -117,7 +117,7 @@ fn mark(kind: NodeKind) -> char {
         NodeKind::User => '◆',
         NodeKind::Text | NodeKind::Reasoning => '●',
         NodeKind::ToolCall | NodeKind::Repl => '▶',
-        NodeKind::ToolProgress | NodeKind::ToolResult => '◀',
+        NodeKind::ToolProgress | NodeKind::ToolResult | NodeKind::ReplOutput => '◀',
         NodeKind::Relay => '?',
         NodeKind::Error => '✗',
         NodeKind::Structural => '○',
