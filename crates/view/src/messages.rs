@@ -7,6 +7,8 @@
 
 mod write;
 
+use std::collections::BTreeMap;
+
 use antiphon_event::{Body, Event, Kind, RunId};
 use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Node, Place, Placed};
@@ -37,6 +39,8 @@ pub struct Messages {
     sizes: Weights,
     /// The turn of each message of the conversation.
     turn_of: Vec<Option<u32>>,
+    /// The signature of each block of reasoning that has one.
+    signatures: BTreeMap<Place, String>,
 }
 
 /// Whether a run is in scope, and why that may change.
@@ -64,6 +68,11 @@ impl Messages {
     }
 
     fn placed(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
+        if let Body::Reasoning(reasoning) = &event.body
+            && let Some(signature) = &reasoning.signature
+        {
+            self.signatures.insert(placed.block, signature.clone());
+        }
         let inside = self.enter_run(conversation, placed.node);
         let moved = placed.change == Change::Added && self.adopt(conversation, placed.node);
         if moved || event.kind() == Kind::ModelRetry {
@@ -201,7 +210,7 @@ impl Messages {
         before: usize,
         changes: &mut Changes,
     ) {
-        let messages = write::messages(&self.turns[turn as usize], conversation);
+        let messages = self.messages_of(&self.turns[turn as usize], conversation);
         for (nth, message) in messages.iter().enumerate() {
             let path = &[Step::from("messages"), Step::Index(start + nth)];
             if nth < before {

@@ -58,7 +58,7 @@ pub(super) struct List<'a> {
 impl Serialize for List<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let turns = self.messages.turns.iter();
-        serializer.collect_seq(turns.flat_map(|turn| messages(turn, self.conversation)))
+        serializer.collect_seq(turns.flat_map(|turn| self.messages.messages_of(turn, self.conversation)))
     }
 }
 
@@ -79,38 +79,44 @@ pub(super) fn size(turn: &Turn, conversation: &Conversation) -> usize {
     users + usize::from(spoken || calls > 0) + calls
 }
 
-/// The messages of a turn: what the user said; what the model said and called; what came of each call.
-pub(super) fn messages(turn: &Turn, conversation: &Conversation) -> Vec<Message> {
-    if let Some(text) = conversation.message(turn.message).and_then(|message| message.summary()) {
-        return vec![Message::User { content: Content::Text(text.to_owned()) }];
-    }
-    let mut messages = Vec::new();
-    let (mut text, mut thoughts) = (None::<String>, Vec::new());
-    for block in &turn.said {
-        let Some(node) = kept(conversation, *block) else {
-            continue;
-        };
-        let said =
-            || conversation.block(*block).and_then(|block| conversation.text_of(block)).unwrap_or_default();
-        match node.body() {
-            Body::User(user) => messages.push(Message::User { content: user_content(&user.content) }),
-            Body::Text(_) => text.get_or_insert_default().push_str(&said()),
-            Body::Reasoning(reasoning) => {
-                thoughts.push(Thought { text: said(), signature: reasoning.signature.clone() });
-            }
-            _ => {}
+impl Messages {
+    /// The messages of a turn: what the user said; what the model said and called; what came of each call.
+    pub(super) fn messages_of(&self, turn: &Turn, conversation: &Conversation) -> Vec<Message> {
+        if let Some(text) = conversation.message(turn.message).and_then(|message| message.summary()) {
+            return vec![Message::User { content: Content::Text(text.to_owned()) }];
         }
+        let mut messages = Vec::new();
+        let (mut text, mut thoughts) = (None::<String>, Vec::new());
+        for block in &turn.said {
+            let Some(node) = kept(conversation, *block) else {
+                continue;
+            };
+            let said = || {
+                conversation.block(*block).and_then(|block| conversation.text_of(block)).unwrap_or_default()
+            };
+            match node.body() {
+                Body::User(user) => messages.push(Message::User { content: user_content(&user.content) }),
+                Body::Text(_) => text.get_or_insert_default().push_str(&said()),
+                Body::Reasoning(_) => {
+                    let signature = self.signatures.get(block).cloned();
+                    thoughts.push(Thought { text: said(), signature });
+                }
+                _ => {}
+            }
+        }
+        let kept_call = |block: &Place| {
+            kept(conversation, *block).zip(conversation.block(*block).map(|block| block.node))
+        };
+        let calls: Vec<_> = turn.calls.iter().filter_map(kept_call).collect();
+        let tool_calls: Vec<_> = calls.iter().filter_map(|(node, _)| call(node)).collect();
+        if text.is_some() || !thoughts.is_empty() || !calls.is_empty() {
+            let (reasoning, tool_calls) = (some(thoughts), some(tool_calls));
+            messages.push(Message::Assistant { content: text, reasoning, tool_calls });
+        }
+        messages
+            .extend(calls.iter().filter_map(|(node, place)| answer(node, conversation.answer_to(*place))));
+        messages
     }
-    let kept_call =
-        |block: &Place| kept(conversation, *block).zip(conversation.block(*block).map(|block| block.node));
-    let calls: Vec<_> = turn.calls.iter().filter_map(kept_call).collect();
-    let tool_calls: Vec<_> = calls.iter().filter_map(|(node, _)| call(node)).collect();
-    if text.is_some() || !thoughts.is_empty() || !calls.is_empty() {
-        let (reasoning, tool_calls) = (some(thoughts), some(tool_calls));
-        messages.push(Message::Assistant { content: text, reasoning, tool_calls });
-    }
-    messages.extend(calls.iter().filter_map(|(node, place)| answer(node, conversation.answer_to(*place))));
-    messages
 }
 
 fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
