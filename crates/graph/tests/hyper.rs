@@ -1,0 +1,308 @@
+//! The hypergraph, rule by rule: a history in, messages with their blocks and chunks out.
+
+use std::fmt::Write;
+
+use antiphon_graph::hyper::Relation;
+use antiphon_graph::{Active, Conversation, Hypergraph};
+use antiphon_testkit::history;
+use expect_test::{Expect, expect};
+
+fn converse(table: &str) -> Hypergraph {
+    let mut conversation = Conversation::default();
+    for event in history(table) {
+        conversation.apply(&event);
+    }
+    conversation.snapshot()
+}
+
+/// Draws a message a line, with what it answers and its blocks; a block's chunks stand in brackets.
+fn draw(hyper: &Hypergraph) -> String {
+    let mut out = String::new();
+    for (place, message) in hyper.messages().enumerate() {
+        let place = u32::try_from(place).expect("few messages");
+        let parent = hyper.parent_message(place).and_then(|parent| hyper.message(parent));
+        let answers = parent.map(|parent| format!(" ← {}", parent.id())).unwrap_or_default();
+        let active = if hyper.is_active(place) { "" } else { " (inactive)" };
+        let text = message.summary().map(|text| format!(" = {text}")).unwrap_or_default();
+        writeln!(out, "{}{answers}{active}{text}", message.id()).expect("memory");
+        for block in hyper.blocks_of(place) {
+            let numbers = hyper.chunks_of(block).into_iter().map(|chunk| (chunk + 1).to_string());
+            let found = hyper.block(block).expect("listed");
+            let text = hyper.text_of(found).map(|text| format!(" {text}")).unwrap_or_default();
+            let id = hyper.block_id(found);
+            writeln!(out, "  {id} [{}]{text}", numbers.collect::<Vec<_>>().join(" ")).expect("memory");
+        }
+    }
+    out
+}
+
+fn check(table: &str, expected: &Expect) {
+    expected.assert_eq(&draw(&converse(table)));
+}
+
+fn active(hyper: &Hypergraph) -> String {
+    let ids: Vec<_> = hyper.walk().into_iter().map(|item| hyper.item_id(item)).collect();
+    ids.join(" ")
+}
+
+#[test]
+fn a_step_is_what_the_model_said_its_calls_and_their_results() {
+    check(
+        r#"
+        u1           user          "List files"
+        a1^u1:user   harness_start
+        a1           text          t1 "I will "
+        a1           text          t1 "look"
+        a1           tool_call     c1 bash
+        a1           usage         50 20
+        a1           relay         p1 permission c1
+        a1           relay_resolved p1 true
+        a1           tool_call     c1 bash
+        a1           tool_progress g1 c1 half
+        a1           tool_result   c1 "a.txt"
+        a1           text          t2 "done"
+        a1           usage         70 15
+        a1           harness_end   done
+        u2^t2        user          "thanks"
+        "#,
+        &expect![[r#"
+            msg:u1:user
+              block:u1:user [1]
+            msg:a1:structural ← msg:u1:user (inactive)
+              block:a1:harness_start [2]
+            msg:t1 ← msg:u1:user
+              block:t1 [3 4] I will look
+              block:c1 [5]
+              block:a1:usage:1 [6]
+              block:p1 [7]
+              block:a1:relay_resolved:1 [8]
+              block:g1 [9]
+              block:c1:result [10]
+            msg:t2 ← msg:t1
+              block:t2 [11] done
+              block:a1:usage:2 [12]
+              block:a1:harness_end [13]
+            msg:u2:user ← msg:t2
+              block:u2:user [14]
+        "#]],
+    );
+}
+
+#[test]
+fn a_stream_that_is_interrupted_goes_on_in_a_new_block() {
+    check(
+        "
+        a  text       t one
+        a  reasoning  r two
+        b  text       s other
+        a  reasoning  r three
+        a  text       t four
+        b  text       s more
+        ",
+        &expect![[r#"
+            msg:t
+              block:t [1] one
+              block:r [2 4] twothree
+              block:t~2 [5] four
+            msg:s
+              block:s [3 6] othermore
+        "#]],
+    );
+}
+
+#[test]
+fn results_belong_to_the_message_of_their_call_whenever_they_come() {
+    check(
+        "
+        a  tool_call    c1
+        a  tool_call    c2
+        a  usage        1 1
+        a  tool_result  c2
+        a  text         t2 next
+        a  tool_result  c1
+        a  tool_result  c9
+        ",
+        &expect![[r#"
+            msg:c1
+              block:c1 [1]
+              block:c2 [2]
+              block:a:usage:1 [3]
+              block:c2:result [4]
+              block:c1:result [6]
+            msg:t2 ← msg:c1
+              block:t2 [5] next
+              block:c9:result [7]
+        "#]],
+    );
+}
+
+#[test]
+fn a_subagent_answers_the_message_that_holds_the_call_also_when_that_comes_late() {
+    check(
+        "
+        b^c1  harness_start
+        b     text       t2 early
+        a     text       t1 hi
+        a     tool_call  c1 agent
+        d^c1  text       t3 late
+        ",
+        &expect![[r#"
+            msg:b:structural ← msg:t1 (inactive)
+              block:b:harness_start [1]
+            msg:t2 ← msg:t1
+              block:t2 [2] early
+            msg:t1
+              block:t1 [3] hi
+              block:c1 [4]
+            msg:t3 ← msg:t1
+              block:t3 [5] late
+        "#]],
+    );
+}
+
+#[test]
+fn given_message_ids_are_used_and_never_shared() {
+    check(
+        "
+        a  text  t1 one    messageId=m1
+        a  text  t2 two    messageId=m1
+        a  text  t3 three  messageId=m2
+        b  text  t4 other  messageId=m1
+        b  text  t5 more   messageId=m1
+        ",
+        &expect![[r#"
+            msg:m1
+              block:t1 [1] one
+              block:t2 [2] two
+            msg:m2 ← msg:m1
+              block:t3 [3] three
+            msg:m1~2
+              block:t4 [4] other
+              block:t5 [5] more
+        "#]],
+    );
+}
+
+#[test]
+fn code_belongs_to_the_step_that_wrote_it() {
+    check(
+        r#"
+        a  text         t1 "let me compute"
+        a  usage        1 1
+        a  repl_input   x1 "1+1"
+        a  repl_progress x1 "2"
+        a  repl_output  x1 "2" false
+        a  text         t2 "now the rest"
+        "#,
+        &expect![[r#"
+            msg:t1
+              block:t1 [1] let me compute
+              block:a:usage:1 [2]
+              block:x1 [3]
+              block:x1:progress [4] 2
+              block:x1:output [5]
+            msg:t2 ← msg:t1
+              block:t2 [6] now the rest
+        "#]],
+    );
+}
+
+#[test]
+fn a_block_is_never_called_what_a_node_is_called() {
+    check(
+        "
+        a  text       t   one
+        a  reasoning  r   x
+        a  text       t   two
+        a  text       t~2 three
+        a  reasoning  r   y
+        a  text       t~2 four
+        ",
+        &expect![[r#"
+            msg:t
+              block:t [1] one
+              block:r [2] x
+              block:t~2 [3] two
+              block:t~2~2 [4] three
+              block:r~2 [5] y
+              block:t~2~3 [6] four
+        "#]],
+    );
+}
+
+const TALK: &str = r#"
+    u1          user  "one"
+    a1^u1:user  text  t1 "two"
+    u2^t1       user  "three"
+    a2^u2:user  text  t2 "four"
+    a2          harness_end done
+"#;
+
+#[test]
+fn a_summary_takes_the_place_of_its_sources_and_keeps_its_text() {
+    let hyper = converse(&format!("{TALK}\n- summary s1 [\"msg:u1:user\",\"t1\"] \"they spoke\""));
+    assert_eq!(active(&hyper), "msg:s1 msg:u2:user msg:t2");
+    let summary = hyper.message_place("s1").expect("it is there");
+    assert_eq!(hyper.message(summary).and_then(|message| message.summary()), Some("they spoke"));
+    assert_eq!(
+        active(&hyper.with_active(Active::full_history())),
+        "msg:u1:user msg:t1 msg:u2:user msg:t2 msg:s1"
+    );
+    assert!(hyper.with_active(Active::full_history()).validate().is_err());
+}
+
+#[test]
+fn every_operation_on_the_active_set() {
+    for (operations, expected) in [
+        ("", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
+        ("toggle [\"t1\"]", "msg:u1:user msg:u2:user msg:t2"),
+        ("toggle [\"t1\"]; toggle [\"msg:t1\"]", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
+        ("toggle [\"t1\"]; append [\"t1\"]", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
+        ("toggle [\"t1\"]; default []", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
+        ("branch [\"t1\"]", "msg:u1:user msg:t1"),
+        ("expand [\"t1\"]", "msg:u1:user block:t1 msg:u2:user msg:t2"),
+        ("expand [\"t1\"]; expand [\"block:t1\"]", "msg:u1:user chunk:2 msg:u2:user msg:t2"),
+        (
+            "expand [\"t1\"]; expand [\"block:t1\"]; collapse [\"chunk:2\"]",
+            "msg:u1:user block:t1 msg:u2:user msg:t2",
+        ),
+        ("expand [\"t1\"]; collapse [\"block:t1\"]", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
+        ("toggle [\"nobody\"]; levitate [\"t1\"]", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
+    ] {
+        let lines: String = operations
+            .split("; ")
+            .filter(|op| !op.is_empty())
+            .map(|op| format!("- active_changed {op}\n"))
+            .collect();
+        assert_eq!(active(&converse(&format!("{TALK}\n{lines}"))), expected, "after {operations}");
+    }
+}
+
+#[test]
+fn summaries_of_summaries_open_one_after_the_other() {
+    let table = format!(
+        "{TALK}\n- summary s1 [\"u1:user\",\"t1\"] \"first\"\n- summary s2 [\"s1\",\"u2:user\"] \"second\""
+    );
+    assert_eq!(active(&converse(&table)), "msg:s2 msg:t2");
+    let opened = format!("{table}\n- active_changed expand [\"s2\"]");
+    assert_eq!(active(&converse(&opened)), "msg:s1 msg:u2:user msg:t2");
+    let both = format!("{opened}\n- active_changed expand [\"s1\"]");
+    assert_eq!(active(&converse(&both)), "msg:u1:user msg:t1 msg:u2:user msg:t2");
+    assert_eq!(
+        active(&converse(&format!("{both}\n- active_changed collapse [\"t1\"]"))),
+        "msg:s1 msg:u2:user msg:t2"
+    );
+}
+
+#[test]
+fn links_have_roles() {
+    let hyper = converse(
+        "
+        a     tool_call  c1 agent
+        b^c1  text       t1 sub
+        ",
+    );
+    let spawn = hyper.hyperedges().find(|edge| edge.relation == Relation::Spawn).expect("a run was spawned");
+    expect![[r#"{"type":"spawn","roles":[["trigger",["block:c1"]],["invocation",["block:t1"]]]}"#]]
+        .assert_eq(&serde_json::to_string(&spawn).expect("JSON"));
+}
