@@ -1,13 +1,28 @@
-//! Text cut down to what fits a line.
+//! Texts and payloads cut down to a line that people read.
+
+use antiphon_event::Json;
 
 /// The most characters a description has.
-pub(crate) const BRIEF_MAX: usize = 60;
+const BRIEF_MAX: usize = 60;
 
-/// The first [`BRIEF_MAX`] characters on one line; an ellipsis says that there is more.
+/// The most characters that are shown of a payload.
+const PREVIEW_MAX: usize = 120;
+
+/// The beginning of a text, for a description.
 pub(crate) fn brief(text: &str) -> String {
+    cut(text, BRIEF_MAX)
+}
+
+/// The beginning of a payload as a person would read it, for a row in a table; absent if it is `null`.
+pub(crate) fn preview(json: &Json) -> Option<String> {
+    (!json.is_null()).then(|| cut(json.to_text().trim_end(), PREVIEW_MAX))
+}
+
+/// The first characters on one line; an ellipsis says that there is more.
+fn cut(text: &str, max: usize) -> String {
     let mut short = String::new();
     for (length, c) in text.trim_start().chars().enumerate() {
-        if length == BRIEF_MAX {
+        if length == max {
             short.pop();
             short.push('…');
             break;

@@ -51,7 +51,6 @@ mod forest;
 mod index;
 mod lapse;
 mod money;
-mod preview;
 mod slots;
 mod steps;
 mod tally;

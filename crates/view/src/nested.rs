@@ -22,7 +22,7 @@ use serde_with::serde_as;
 
 use crate::edit::Edit;
 use crate::forest::Forest;
-use crate::preview::preview;
+use crate::brief::preview;
 use crate::{Changes, View, path};
 
 pub use node::{Level, Node};

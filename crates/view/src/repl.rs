@@ -20,7 +20,7 @@ use serde_with::serde_as;
 use crate::edit::Edit;
 use crate::forest::Forest;
 use crate::lapse::lapse;
-use crate::preview::preview;
+use crate::brief::preview;
 use crate::{Changes, Tally, View, path};
 
 pub use turn::{Output, Pending, Phase, ReplRun, Turn, TurnRef};

@@ -18,7 +18,7 @@ use serde_with::serde_as;
 
 use crate::edit::Edit;
 use crate::lapse::lapse;
-use crate::preview::preview;
+use crate::brief::preview;
 use crate::{Changes, View, path};
 
 use nest::Nest;

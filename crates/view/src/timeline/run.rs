@@ -5,7 +5,7 @@ use antiphon_event::{Event, NodeStatus};
 
 use super::{Counts, Edge, Layer, Mark, Timeline, mark};
 use crate::edit::Edit;
-use crate::preview::preview;
+use crate::brief::preview;
 use crate::{Changes, path};
 
 impl Timeline {
