@@ -7,7 +7,7 @@
 
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::{Body, Event, Kind, RunId};
 use antiphon_graph::hyper::Speaker;
@@ -15,7 +15,7 @@ use antiphon_graph::{Change, Conversation, Node, Place, Placed};
 use serde::{Deserialize, Serialize};
 
 use crate::slots::Weights;
-use crate::{Changes, Projection, Step, path};
+use crate::{Changes, Projection, path};
 
 /// Whose messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,14 +51,50 @@ struct Member {
     orphan: bool,
 }
 
-/// One message of the conversation: what was said, then what came of its calls.
+/// One message of the conversation: what was said, then what came of its calls. Only what counts is in it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Turn {
     message: Place,
     /// The blocks of what was said.
     said: Vec<Place>,
-    /// The blocks of the calls, or of the code that was run.
+    /// The blocks of the calls, and of the code that was run.
     calls: Vec<Place>,
+    users: usize,
+    texts: usize,
+    thoughts: usize,
+    /// How many of the calls are pieces of code.
+    codes: usize,
+    is_summary: bool,
+}
+
+impl Turn {
+    /// How many messages it is.
+    fn size(&self) -> usize {
+        if self.is_summary {
+            return 1;
+        }
+        self.users + usize::from(self.has_assistant()) + self.calls.len()
+    }
+
+    fn has_assistant(&self) -> bool {
+        self.texts + self.thoughts + self.calls.len() > 0
+    }
+
+    /// Notes one more block of something that counts.
+    fn push(&mut self, block: Place, kind: Kind) {
+        match kind {
+            Kind::User => self.users += 1,
+            Kind::Text => self.texts += 1,
+            Kind::Reasoning => self.thoughts += 1,
+            Kind::ReplInput => self.codes += 1,
+            _ => {}
+        }
+        if matches!(kind, Kind::ToolCall | Kind::ReplInput) {
+            self.calls.push(block);
+        } else {
+            self.said.push(block);
+        }
+    }
 }
 
 impl Messages {
@@ -75,8 +111,10 @@ impl Messages {
         }
         let inside = self.enter_run(conversation, placed.node);
         let moved = placed.change == Change::Added && self.adopt(conversation, placed.node);
-        if moved || event.kind() == Kind::ModelRetry {
+        if moved {
             self.rebuild(conversation, changes);
+        } else if let Body::ModelRetry(retry) = &event.body {
+            self.discard(conversation, event, &retry.discards, changes);
         } else if inside || self.turn_at(placed.message).is_some() {
             self.take_in(conversation, placed, event, changes);
         }
@@ -164,10 +202,9 @@ impl Messages {
 
     /// One more thing that was said, called or answered.
     fn take_in(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
-        let said = matches!(event.kind(), Kind::User | Kind::Text | Kind::Reasoning);
-        let called = matches!(event.kind(), Kind::ToolCall | Kind::ReplInput);
-        let answered = matches!(event.kind(), Kind::ToolResult | Kind::ReplOutput);
-        if !(said || called || answered) {
+        let kind = event.kind();
+        let discarded = conversation.node(placed.node).is_none_or(Node::is_discarded);
+        if discarded || !matters(kind) {
             return;
         }
         let turn = match self.turn_at(placed.message) {
@@ -175,48 +212,137 @@ impl Messages {
             None if conversation.is_active(placed.message) => self.open_turn(placed.message),
             None => return,
         };
-        let before = self.sizes.of(turn as usize);
-        if placed.new_block {
-            let turn = &mut self.turns[turn as usize];
-            match (said, called) {
-                (true, _) => turn.said.push(placed.block),
-                (_, true) => turn.calls.push(placed.block),
-                _ => {}
-            }
-        }
-        let start = self.sizes.before(turn as usize);
-        let after = write::size(&self.turns[turn as usize], conversation);
-        self.sizes.set(turn as usize, after);
-        if !changes.are_wanted() {
-            return;
-        }
-        match &event.body {
-            Body::Text(text) if before == after && !placed.new_block => {
-                let kept = conversation.node(placed.node).is_some_and(|node| !node.is_discarded());
-                if kept {
-                    changes.append(path!["messages", start, "content"], &text.content);
-                }
-            }
-            _ => self.say(conversation, turn, start, before, changes),
+        if matches!(kind, Kind::ToolResult | Kind::ReplOutput) {
+            self.answered(conversation, turn, event, changes);
+        } else if placed.new_block {
+            self.turns[turn as usize].push(placed.block, kind);
+            self.sizes.set(turn as usize, self.turns[turn as usize].size());
+            self.said(conversation, turn, kind, changes);
+        } else {
+            self.grown(conversation, turn, placed, event, changes);
         }
     }
 
-    /// Says what a turn is now: those of its messages that were there are set, new ones put in.
-    fn say(
+    /// Says that there is one more block of something.
+    fn said(&self, conversation: &Conversation, at: u32, kind: Kind, changes: &mut Changes) {
+        if !changes.are_wanted() {
+            return;
+        }
+        let turn = &self.turns[at as usize];
+        let start = self.sizes.before(at as usize);
+        let spoken = start + turn.users;
+        let say = write::Say { messages: self, conversation, turn };
+        match kind {
+            Kind::User => {
+                let nth = turn.users - 1;
+                changes.insert(path!["messages", start + nth], &say.user(nth));
+                return;
+            }
+            _ if turn.texts + turn.thoughts + turn.calls.len() == 1 => {
+                changes.insert(path!["messages", spoken], &say.assistant());
+            }
+            Kind::Text if turn.texts == 1 => {
+                changes.set(path!["messages", spoken, "content"], &say.last_text());
+            }
+            Kind::Text => changes.append(path!["messages", spoken, "content"], &say.last_text()),
+            Kind::Reasoning if turn.thoughts == 1 => {
+                changes.set(path!["messages", spoken, "reasoning"], &[say.last_thought()]);
+            }
+            Kind::Reasoning => changes.append(path!["messages", spoken, "reasoning"], &say.last_thought()),
+            Kind::ToolCall if turn.calls.len() - turn.codes == 1 => {
+                changes.set(path!["messages", spoken, "tool_calls"], &[say.call(turn.calls.len() - 1)]);
+            }
+            Kind::ToolCall => {
+                changes.append(path!["messages", spoken, "tool_calls"], &say.call(turn.calls.len() - 1));
+            }
+            _ => {}
+        }
+        if matches!(kind, Kind::ToolCall | Kind::ReplInput) {
+            let nth = turn.calls.len() - 1;
+            changes.insert(path!["messages", spoken + 1 + nth], &say.answer(nth));
+        }
+    }
+
+    /// Says that a block has grown, or that a call came again.
+    fn grown(
         &self,
         conversation: &Conversation,
-        turn: u32,
-        start: usize,
-        before: usize,
+        at: u32,
+        placed: Placed,
+        event: &Event,
         changes: &mut Changes,
     ) {
-        let messages = self.messages_of(&self.turns[turn as usize], conversation);
-        for (nth, message) in messages.iter().enumerate() {
-            let path = &[Step::from("messages"), Step::Index(start + nth)];
-            if nth < before {
-                changes.set(path, message);
-            } else {
-                changes.insert(path, message);
+        if !changes.are_wanted() {
+            return;
+        }
+        let turn = &self.turns[at as usize];
+        let spoken = self.sizes.before(at as usize) + turn.users;
+        match &event.body {
+            Body::Text(text) => changes.append(path!["messages", spoken, "content"], &text.content),
+            Body::Reasoning(reasoning) => {
+                let thought = path!["messages", spoken, "reasoning", turn.thoughts - 1];
+                changes.append(&[thought, path!["text"]].concat(), &reasoning.content);
+                if let Some(signature) = &reasoning.signature {
+                    changes.set(&[thought, path!["signature"]].concat(), signature);
+                }
+            }
+            Body::ToolCall(_) | Body::ReplInput(_) => {
+                let say = write::Say { messages: self, conversation, turn };
+                let Ok(nth) = turn.calls.binary_search(&placed.block) else {
+                    return;
+                };
+                if turn.codes == 0 {
+                    changes.set(path!["messages", spoken, "tool_calls", nth], &say.call(nth));
+                } else {
+                    changes.set(path!["messages", spoken], &say.assistant());
+                }
+                changes.set(path!["messages", spoken + 1 + nth], &say.answer(nth));
+            }
+            _ => {}
+        }
+    }
+
+    /// Says what came of a call.
+    fn answered(&self, conversation: &Conversation, at: u32, event: &Event, changes: &mut Changes) {
+        let (id, kind) = match &event.body {
+            Body::ToolResult(result) => (result.id.as_str(), Kind::ToolCall),
+            Body::ReplOutput(output) => (output.id.as_str(), Kind::ReplInput),
+            _ => return,
+        };
+        let turn = &self.turns[at as usize];
+        let call = event.head.run_id.as_ref().and_then(|run| conversation.resolve(run, id, kind));
+        let block = call.and_then(|call| conversation.block_of(call));
+        if let Some(nth) = block.and_then(|block| turn.calls.binary_search(&block).ok())
+            && changes.are_wanted()
+        {
+            let place = self.sizes.before(at as usize) + turn.users + 1 + nth;
+            let say = write::Say { messages: self, conversation, turn };
+            changes.set(path!["messages", place], &say.answer(nth));
+        }
+    }
+
+    /// Takes out what a repeated model call made void.
+    fn discard(&mut self, conversation: &Conversation, event: &Event, ids: &[String], changes: &mut Changes) {
+        let Some(run) = &event.head.run_id else {
+            return;
+        };
+        let kinds = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
+        let nodes =
+            ids.iter().flat_map(|id| kinds.iter().filter_map(|kind| conversation.resolve(run, id, *kind)));
+        let blocks = nodes.flat_map(|node| conversation.blocks_of_node(node));
+        let messages = blocks.filter_map(|block| conversation.block(block)).map(|block| block.message);
+        let turns: BTreeSet<u32> = messages.filter_map(|message| self.turn_at(message)).collect();
+        for turn in turns {
+            let start = self.sizes.before(turn as usize);
+            for _ in 0..self.sizes.of(turn as usize) {
+                changes.remove(path!["messages", start]);
+            }
+            let message = self.turns[turn as usize].message;
+            self.turns[turn as usize] = Turn { message, ..Turn::default() };
+            self.fill(conversation, turn);
+            let say = write::Say { messages: self, conversation, turn: &self.turns[turn as usize] };
+            for (nth, message) in say.all().iter().enumerate() {
+                changes.insert(path!["messages", start + nth], message);
             }
         }
     }
@@ -252,17 +378,33 @@ impl Messages {
     }
 
     fn fill(&mut self, conversation: &Conversation, turn: u32) {
-        for place in conversation.blocks_of(self.turns[turn as usize].message) {
+        let message = self.turns[turn as usize].message;
+        let summary = conversation.message(message).is_some_and(|message| message.summary().is_some());
+        self.turns[turn as usize].is_summary = summary;
+        for place in conversation.blocks_of(message) {
             let node = conversation.block(place).and_then(|block| conversation.node(block.node));
-            match node.map(Node::kind) {
-                Some(Kind::User | Kind::Text | Kind::Reasoning) => self.turns[turn as usize].said.push(place),
-                Some(Kind::ToolCall | Kind::ReplInput) => self.turns[turn as usize].calls.push(place),
-                _ => {}
+            if let Some(node) = node.filter(|node| !node.is_discarded() && matters(node.kind()))
+                && !matches!(node.kind(), Kind::ToolResult | Kind::ReplOutput)
+            {
+                self.turns[turn as usize].push(place, node.kind());
             }
         }
-        let size = write::size(&self.turns[turn as usize], conversation);
-        self.sizes.set(turn as usize, size);
+        self.sizes.set(turn as usize, self.turns[turn as usize].size());
     }
+}
+
+/// Whether a model's vendor is told of such events.
+fn matters(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::User
+            | Kind::Text
+            | Kind::Reasoning
+            | Kind::ToolCall
+            | Kind::ReplInput
+            | Kind::ToolResult
+            | Kind::ReplOutput
+    )
 }
 
 impl Projection for Messages {

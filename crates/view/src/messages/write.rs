@@ -58,75 +58,93 @@ pub(super) struct List<'a> {
 impl Serialize for List<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let turns = self.messages.turns.iter();
-        serializer.collect_seq(turns.flat_map(|turn| self.messages.messages_of(turn, self.conversation)))
+        let Self { messages, conversation } = *self;
+        serializer.collect_seq(turns.flat_map(|turn| Say { messages, conversation, turn }.all()))
     }
 }
 
-/// How many messages a turn is.
-pub(super) fn size(turn: &Turn, conversation: &Conversation) -> usize {
-    let found = conversation.message(turn.message);
-    if found.is_some_and(|message| message.summary().is_some()) {
-        return 1;
-    }
-    let counts = |block: &&Place| kept(conversation, **block).is_some();
-    let users = turn
-        .said
-        .iter()
-        .filter(|block| kept(conversation, **block).is_some_and(|node| node.kind() == Kind::User));
-    let users = users.count();
-    let spoken = turn.said.iter().filter(counts).count() > users;
-    let calls = turn.calls.iter().filter(counts).count();
-    users + usize::from(spoken || calls > 0) + calls
+/// Writes the messages of one turn, or parts of them.
+pub(super) struct Say<'a> {
+    pub(super) messages: &'a Messages,
+    pub(super) conversation: &'a Conversation,
+    pub(super) turn: &'a Turn,
 }
 
-impl Messages {
-    /// The messages of a turn: what the user said; what the model said and called; what came of each call.
-    pub(super) fn messages_of(&self, turn: &Turn, conversation: &Conversation) -> Vec<Message> {
-        if let Some(text) = conversation.message(turn.message).and_then(|message| message.summary()) {
+impl Say<'_> {
+    /// What the user said; what the model said and called; what came of each call.
+    pub(super) fn all(&self) -> Vec<Message> {
+        let summary = self.conversation.message(self.turn.message).and_then(|message| message.summary());
+        if let Some(text) = summary {
             return vec![Message::User { content: Content::Text(text.to_owned()) }];
         }
-        let mut messages = Vec::new();
-        let (mut text, mut thoughts) = (None::<String>, Vec::new());
-        for block in &turn.said {
-            let Some(node) = kept(conversation, *block) else {
-                continue;
-            };
-            let said = || {
-                conversation.block(*block).and_then(|block| conversation.text_of(block)).unwrap_or_default()
-            };
-            match node.body() {
-                Body::User(user) => messages.push(Message::User { content: user_content(&user.content) }),
-                Body::Text(_) => text.get_or_insert_default().push_str(&said()),
-                Body::Reasoning(_) => {
-                    let signature = self.signatures.get(block).cloned();
-                    thoughts.push(Thought { text: said(), signature });
-                }
+        let users = self.turn.said.iter().filter_map(|block| self.user_at(*block));
+        let assistant = self.turn.has_assistant().then(|| self.assistant());
+        let answers = (0..self.turn.calls.len()).filter_map(|nth| self.answer(nth));
+        users.chain(assistant).chain(answers).collect()
+    }
+
+    fn node(&self, block: Place) -> Option<&Node> {
+        self.conversation.block(block).and_then(|block| self.conversation.node(block.node))
+    }
+
+    fn text(&self, block: Place) -> String {
+        self.conversation.block(block).and_then(|block| self.conversation.text_of(block)).unwrap_or_default()
+    }
+
+    fn user_at(&self, block: Place) -> Option<Message> {
+        match self.node(block)?.body() {
+            Body::User(user) => Some(Message::User { content: user_content(&user.content) }),
+            _ => None,
+        }
+    }
+
+    /// The nth thing a user said in it.
+    pub(super) fn user(&self, nth: usize) -> Option<Message> {
+        self.turn.said.iter().filter_map(|block| self.user_at(*block)).nth(nth)
+    }
+
+    /// What the model said and called.
+    pub(super) fn assistant(&self) -> Message {
+        let (mut content, mut thoughts) = (None::<String>, Vec::new());
+        for block in &self.turn.said {
+            match self.node(*block).map(Node::kind) {
+                Some(Kind::Text) => content.get_or_insert_default().push_str(&self.text(*block)),
+                Some(Kind::Reasoning) => thoughts.push(self.thought(*block)),
                 _ => {}
             }
         }
-        let kept_call = |block: &Place| {
-            kept(conversation, *block).zip(conversation.block(*block).map(|block| block.node))
-        };
-        let calls: Vec<_> = turn.calls.iter().filter_map(kept_call).collect();
-        let tool_calls: Vec<_> = calls.iter().filter_map(|(node, _)| call(node)).collect();
-        if text.is_some() || !thoughts.is_empty() || !calls.is_empty() {
-            let (reasoning, tool_calls) = (some(thoughts), some(tool_calls));
-            messages.push(Message::Assistant { content: text, reasoning, tool_calls });
-        }
-        messages
-            .extend(calls.iter().filter_map(|(node, place)| answer(node, conversation.answer_to(*place))));
-        messages
+        let calls = self.turn.calls.iter().filter_map(|block| self.node(*block).and_then(call));
+        Message::Assistant { content, reasoning: some(thoughts), tool_calls: some(calls.collect()) }
+    }
+
+    fn thought(&self, block: Place) -> Thought {
+        Thought { text: self.text(block), signature: self.messages.signatures.get(&block).cloned() }
+    }
+
+    /// The piece of text that was said last.
+    pub(super) fn last_text(&self) -> String {
+        self.turn.said.last().map(|block| self.text(*block)).unwrap_or_default()
+    }
+
+    /// What was thought last.
+    pub(super) fn last_thought(&self) -> Option<Thought> {
+        self.turn.said.last().map(|block| self.thought(*block))
+    }
+
+    /// The nth call.
+    pub(super) fn call(&self, nth: usize) -> Option<Call> {
+        self.turn.calls.get(nth).and_then(|block| self.node(*block)).and_then(call)
+    }
+
+    /// What came of the nth call.
+    pub(super) fn answer(&self, nth: usize) -> Option<Message> {
+        let place = self.conversation.block(*self.turn.calls.get(nth)?)?.node;
+        answer(self.conversation.node(place)?, self.conversation.answer_to(place))
     }
 }
 
 fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
     (!list.is_empty()).then_some(list)
-}
-
-/// The node of a block, unless a repeated model call made it void.
-fn kept(conversation: &Conversation, block: Place) -> Option<&Node> {
-    let node = conversation.block(block).and_then(|block| conversation.node(block.node));
-    node.filter(|node| !node.is_discarded())
 }
 
 fn user_content(content: &UserContent) -> Content {
