@@ -12,7 +12,7 @@ use crate::{BranchId, Event, SessionId};
 /// position is never one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    last: Vec<(Option<SessionId>, Option<BranchId>, u64)>,
+    last: Vec<(Option<SessionId>, Option<BranchId>, Option<u64>)>,
     /// Where each branch stands in `last`, once there are too many to look through.
     #[serde(skip)]
     places: BTreeMap<(Option<SessionId>, Option<BranchId>), usize>,
@@ -28,16 +28,11 @@ impl Seen {
         };
         let place = self.place(event);
         let last = &mut self.last[place].2;
-        if seq <= *last {
+        if last.is_some_and(|last| seq <= last) {
             return false;
         }
-        *last = seq;
+        *last = Some(seq);
         true
-    }
-
-    /// The last position noted for any branch, of the branch the latest event was on.
-    pub fn position(&self) -> Option<u64> {
-        self.last.get(self.latest).map(|(_, _, seq)| *seq)
     }
 
     fn place(&mut self, event: &Event) -> usize {
@@ -55,9 +50,38 @@ impl Seen {
         let key = (session.clone(), branch.clone());
         let last = &mut self.last;
         self.latest = *self.places.entry(key).or_insert_with(|| {
-            last.push((session.clone(), branch.clone(), 0));
+            last.push((session.clone(), branch.clone(), None));
             last.len() - 1
         });
         self.latest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeat_is_not_beyond_the_last_of_its_branch() {
+        let mut seen = Seen::default();
+        let rows = [
+            (r#""seq":0,"branchId":"a""#, true),
+            (r#""seq":0,"branchId":"a""#, false),
+            (r#""seq":3,"branchId":"a""#, true),
+            (r#""seq":2,"branchId":"a""#, false),
+            (r#""seq":2,"branchId":"b""#, true),
+            (r#""branchId":"a""#, true),
+            (r#""branchId":"a""#, true),
+            (r#""seq":3,"branchId":"a""#, false),
+            (r#""seq":18446744073709551615"#, true),
+            (r#""seq":18446744073709551615"#, false),
+        ];
+        for (head, admitted) in rows {
+            let event =
+                Event::from_json(&format!(r#"{{"type":"resumed","runId":"r",{head}}}"#)).expect("an event");
+            assert_eq!(seen.admit(&event), admitted, "{head}");
+            let saved = serde_json::to_string(&seen).expect("it can be saved");
+            seen = serde_json::from_str(&saved).expect("it can be loaded");
+        }
     }
 }

@@ -8,7 +8,7 @@ use antiphon_event::{Body, BranchId, Event, RunId};
 /// Which part of a history is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Everything up to and including a position.
+    /// Everything up to and including a position; events without one are counted.
     Until(u64),
     /// What was written on a branch.
     Branch(BranchId),
@@ -21,7 +21,10 @@ impl Part {
     pub fn of<'e>(&self, events: impl IntoIterator<Item = &'e Event>) -> Vec<&'e Event> {
         let events = events.into_iter();
         match self {
-            Self::Until(seq) => events.filter(|event| event.head.seq.is_none_or(|at| at <= *seq)).collect(),
+            Self::Until(seq) => {
+                let position = |(index, event): &(usize, &Event)| event.head.seq.unwrap_or(*index as u64 + 1);
+                events.enumerate().filter(|row| position(row) <= *seq).map(|(_, event)| event).collect()
+            }
             Self::Branch(branch) => {
                 events.filter(|event| event.head.branch_id.as_ref() == Some(branch)).collect()
             }
