@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use antiphon_event::{Body, Event, Kind};
+use antiphon_event::{Body, Event, Kind, RunId};
 
 /// How the node of an event gets its name.
 pub(crate) enum Naming {
@@ -42,8 +42,16 @@ pub(crate) fn naming(event: &Event) -> Naming {
     }
 }
 
+/// The name of a node that is called after its run and its type.
+pub(crate) fn named(run: &RunId, kind: Kind, number: Option<u32>) -> Arc<str> {
+    match number {
+        None => [run.as_str(), ":", kind.tag()].concat().into(),
+        Some(number) => [run.as_str(), ":", kind.tag(), ":", &number.to_string()].concat().into(),
+    }
+}
+
 fn suffixed(id: &str, suffix: &str) -> Naming {
-    Naming::Given(format!("{id}:{suffix}").into())
+    Naming::Given([id, ":", suffix].concat().into())
 }
 
 fn flow_node(event: &Event, execution: u32, what: &str, attempt: u32) -> Naming {

@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use antiphon_event::body::content::{Reasoning, Text as Piece};
 use antiphon_event::{Body, Event, Kind, NodeId, RunId, Seen};
 use foldhash::fast::FixedState;
 
 use crate::forest::Forest;
 use crate::graph::Run;
 use crate::index::hash;
-use crate::name::{Naming, naming};
+use crate::name::{Naming, named, naming};
 use crate::node::{Children, NOWHERE};
 use crate::{Content, Graph, Node, Text};
 
@@ -118,17 +119,15 @@ impl Reducer {
         let id = match naming(event) {
             Naming::Given(id) => return self.given(run, run_place, id, event),
             Naming::Once => {
-                return self.given(run, run_place, format!("{run}:{}", event.kind().tag()).into(), event);
+                return self.given(run, run_place, named(run, event.kind(), None), event);
             }
             Naming::Repeated => match self.next_number(run_place, event.kind()) {
-                1 => format!("{run}:{}", event.kind().tag()),
-                n => format!("{run}:{}:{n}", event.kind().tag()),
+                1 => named(run, event.kind(), None),
+                n => named(run, event.kind(), Some(n)),
             },
-            Naming::Counted => {
-                format!("{run}:{}:{}", event.kind().tag(), self.next_number(run_place, event.kind()))
-            }
+            Naming::Counted => named(run, event.kind(), Some(self.next_number(run_place, event.kind()))),
         };
-        let id = self.free(run, id.into());
+        let id = self.free(run, id);
         let place = self.add(run, run_place, id, event);
         self.count(place, event.kind());
         Reduced { place, change: Change::Added }
@@ -216,13 +215,16 @@ impl Reducer {
             Body::ReplProgress(progress) => self.append(place, &progress.chunk, event),
             body => {
                 let node = Arc::make_mut(&mut self.graph.nodes[place as usize]);
-                let mut latest = Box::new(body.clone());
-                if let (Body::ToolCall(call), Body::ToolCall(earlier)) = (&mut *latest, node.body()) {
+                let mut latest = body.clone();
+                if let (Body::ToolCall(call), Body::ToolCall(earlier)) = (&mut latest, node.body()) {
                     // What a call is was said when it was proposed, and need not be said again when it runs.
                     call.call_type = call.call_type.take().or_else(|| earlier.call_type.clone());
                     call.harness = call.harness.take().or_else(|| earlier.harness.clone());
                 }
-                node.content = Content::Event(latest);
+                match &mut node.content {
+                    Content::Event(held) => **held = latest,
+                    content @ Content::Stream { .. } => *content = Content::Event(Box::new(latest)),
+                }
                 Reduced { place, change: Change::Updated }
             }
         }
@@ -363,15 +365,26 @@ enum Cause {
 
 /// What a new node holds; a stream keeps its text apart from its other members.
 fn content(body: &Body) -> Content {
-    let mut members = Box::new(body.clone());
-    let piece = match &mut *members {
-        Body::Text(text) => &mut text.content,
-        Body::Reasoning(reasoning) => &mut reasoning.content,
-        Body::ReplProgress(progress) => &mut progress.chunk,
-        _ => return Content::Event(members),
+    // The text is copied once, to where it grows: a stream's members are made without it.
+    let (members, piece) = match body {
+        Body::Text(text) => {
+            let Piece { id, provenance, content } = text;
+            let (id, provenance) = (id.clone(), provenance.clone());
+            (Body::Text(Piece { id, provenance, content: String::new() }), content)
+        }
+        Body::Reasoning(reasoning) => {
+            let Reasoning { id, signature, provenance, content } = reasoning;
+            let (id, signature, provenance) = (id.clone(), signature.clone(), provenance.clone());
+            (Body::Reasoning(Reasoning { id, signature, provenance, content: String::new() }), content)
+        }
+        Body::ReplProgress(progress) => {
+            let mut members = progress.clone();
+            members.chunk = String::new();
+            (Body::ReplProgress(members), &progress.chunk)
+        }
+        body => return Content::Event(Box::new(body.clone())),
     };
-    let text = Text::from(std::mem::take(piece).as_str());
-    Content::Stream { kind: body.kind(), text, members }
+    Content::Stream { kind: body.kind(), text: Text::from(piece.as_str()), members: Box::new(members) }
 }
 
 impl Clone for Reducer {

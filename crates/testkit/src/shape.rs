@@ -10,15 +10,18 @@ use antiphon_event::{Body, CallId, EndReason, Event, Json, RunId, StreamId};
 
 /// `n` pieces of text, spread evenly over as many runs as there are messages, one run after the other.
 pub fn deltas(n: usize, messages: usize) -> Vec<Event> {
+    each_delta(n, messages).collect()
+}
+
+/// The same pieces one at a time, for what is to be measured without holding them.
+pub fn each_delta(n: usize, messages: usize) -> impl Iterator<Item = Event> {
     let messages = messages.max(1);
-    let mut events = Vec::with_capacity(n);
-    for message in 0..messages {
+    (0..messages).flat_map(move |message| {
         let run = run(message);
         let id = stream(&run, 1);
         let pieces = n * (message + 1) / messages - n * message / messages;
-        events.extend((0..pieces).map(|_| text(&run, &id)));
-    }
-    events
+        (0..pieces).map(move |_| text(&run, &id))
+    })
 }
 
 /// One run in which an agent goes round `n` times: it speaks, calls a tool, and gets the result.
