@@ -2,14 +2,16 @@
 //! its result.
 //!
 //! Only the root conversation, or one run; what subagents and nodes of flows said among themselves is not part
-//! of it. A choice of what is active changes which messages there are at all, so it sets the whole list anew;
-//! everything else costs what it changes. Start reading at [`Messages::apply`].
+//! of it. A choice of what is active changes which messages there are at all, so it sets the whole list anew, at
+//! once for whoever follows the changes and else when the list is next read; everything else costs what it
+//! changes. Start reading at [`Messages::apply`].
 
 mod write;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use antiphon_event::{Body, Event, Kind, RunId};
+use antiphon_event::{Body, CallId, Event, Kind, RunId};
 use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Node, Place, Placed};
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,8 @@ pub struct Messages {
     turn_of: Vec<Option<u32>>,
     /// The signature of each block of reasoning that has one.
     signatures: BTreeMap<Place, String>,
+    /// Whether the turns are to be put together anew before anybody reads them.
+    stale: bool,
 }
 
 /// Whether a run is in scope, and why that may change.
@@ -59,6 +63,42 @@ struct Turn {
     said: Vec<Place>,
     /// The blocks of the calls, or of the code that was run.
     calls: Vec<Place>,
+    /// How many messages of a user, and how many calls, are not discarded.
+    counted: (usize, usize),
+    /// Whether the model said anything that is not discarded.
+    spoken: bool,
+    /// Whether it ran code or has discarded calls, so that the n-th call need not be the n-th to be shown.
+    uneven: bool,
+}
+
+impl Turn {
+    /// Adds a block, if it is of a kind that messages show.
+    fn add(&mut self, conversation: &Conversation, block: Place) {
+        let node = conversation.block(block).and_then(|block| conversation.node(block.node));
+        let kept = node.is_some_and(|node| !node.is_discarded());
+        match node.map(Node::kind) {
+            Some(kind @ (Kind::User | Kind::Text | Kind::Reasoning)) => {
+                self.said.push(block);
+                self.counted.0 += usize::from(kept && kind == Kind::User);
+                self.spoken |= kept && kind != Kind::User;
+            }
+            Some(kind @ (Kind::ToolCall | Kind::ReplInput)) => {
+                self.calls.push(block);
+                self.counted.1 += usize::from(kept);
+                self.uneven |= !kept || kind == Kind::ReplInput;
+            }
+            _ => {}
+        }
+    }
+
+    /// How many messages it is.
+    fn size(&self, conversation: &Conversation) -> usize {
+        if conversation.message(self.message).is_some_and(|message| message.summary().is_some()) {
+            return 1;
+        }
+        let (users, calls) = self.counted;
+        users + usize::from(self.spoken || calls > 0) + calls
+    }
 }
 
 impl Messages {
@@ -76,8 +116,10 @@ impl Messages {
         let inside = self.enter_run(conversation, placed.node);
         let moved = placed.change == Change::Added && self.adopt(conversation, placed.node);
         if moved || event.kind() == Kind::ModelRetry {
-            self.rebuild(conversation, changes);
-        } else if inside || self.turn_at(placed.message).is_some() {
+            self.stale = true;
+        }
+        // What was placed is found anyway when the turns are put together.
+        if !self.stale && (inside || self.turn_at(placed.message).is_some()) {
             self.take_in(conversation, placed, event, changes);
         }
     }
@@ -177,15 +219,10 @@ impl Messages {
         };
         let before = self.sizes.of(turn as usize);
         if placed.new_block {
-            let turn = &mut self.turns[turn as usize];
-            match (said, called) {
-                (true, _) => turn.said.push(placed.block),
-                (_, true) => turn.calls.push(placed.block),
-                _ => {}
-            }
+            self.turns[turn as usize].add(conversation, placed.block);
         }
         let start = self.sizes.before(turn as usize);
-        let after = write::size(&self.turns[turn as usize], conversation);
+        let after = self.turns[turn as usize].size(conversation);
         self.sizes.set(turn as usize, after);
         if !changes.are_wanted() {
             return;
@@ -197,8 +234,35 @@ impl Messages {
                     changes.append(path!["messages", start, "content"], &text.content);
                 }
             }
+            Body::ToolResult(result) if self.say_answer(conversation, &result.id, event, changes) => {}
             _ => self.say(conversation, turn, start, before, changes),
         }
+    }
+
+    /// Says what came of a call, which is all that a result changes; `false` if the turn must be said as a whole.
+    fn say_answer(
+        &self,
+        conversation: &Conversation,
+        call: &CallId,
+        event: &Event,
+        changes: &mut Changes,
+    ) -> bool {
+        let run = event.head.run_id.as_ref();
+        let Some(call) = run.and_then(|run| conversation.resolve(run, call.as_str(), Kind::ToolCall)) else {
+            return false;
+        };
+        let block = conversation.block_of(call);
+        let message = block.and_then(|block| conversation.block(block)).map(|block| block.message);
+        let Some((turn, block)) = message.and_then(|message| self.turn_at(message)).zip(block) else {
+            return false;
+        };
+        let found = &self.turns[turn as usize];
+        let (false, Ok(nth)) = (found.uneven, found.calls.binary_search(&block)) else {
+            return false;
+        };
+        let at = self.sizes.before(turn as usize) + found.counted.0 + 1 + nth;
+        changes.set(path!["messages", at], &write::answer(conversation, call));
+        true
     }
 
     /// Says what a turn is now: those of its messages that were there are set, new ones put in.
@@ -233,7 +297,8 @@ impl Messages {
     }
 
     /// Puts the list together anew, after a change of what is active or of who belongs to whom.
-    fn rebuild(&mut self, conversation: &Conversation, changes: &mut Changes) {
+    fn rebuild(&mut self, conversation: &Conversation) {
+        self.stale = false;
         self.turns.clear();
         self.turn_of.clear();
         self.sizes = Weights::default();
@@ -244,24 +309,22 @@ impl Messages {
             let run = found.run.as_ref().and_then(|run| conversation.run_place(run.as_str()));
             let inside = found.speaker == Speaker::Summary || run.is_some_and(|run| self.is_inside(run));
             if inside {
-                let turn = self.open_turn(message);
-                self.fill(conversation, turn);
+                let turn = self.open_turn(message) as usize;
+                let blocks = conversation.blocks_of(message);
+                blocks.into_iter().for_each(|block| self.turns[turn].add(conversation, block));
+                self.sizes.set(turn, self.turns[turn].size(conversation));
             }
         }
-        changes.set(path!["messages"], &write::List { messages: self, conversation });
     }
 
-    fn fill(&mut self, conversation: &Conversation, turn: u32) {
-        for place in conversation.blocks_of(self.turns[turn as usize].message) {
-            let node = conversation.block(place).and_then(|block| conversation.node(block.node));
-            match node.map(Node::kind) {
-                Some(Kind::User | Kind::Text | Kind::Reasoning) => self.turns[turn as usize].said.push(place),
-                Some(Kind::ToolCall | Kind::ReplInput) => self.turns[turn as usize].calls.push(place),
-                _ => {}
-            }
+    /// As it is to be read now.
+    fn fresh(&self, conversation: &Conversation) -> Cow<'_, Self> {
+        if !self.stale {
+            return Cow::Borrowed(self);
         }
-        let size = write::size(&self.turns[turn as usize], conversation);
-        self.sizes.set(turn as usize, size);
+        let mut fresh = self.clone();
+        fresh.rebuild(conversation);
+        Cow::Owned(fresh)
     }
 }
 
@@ -276,14 +339,18 @@ impl Projection for Messages {
         changes: &mut Changes,
     ) {
         if matches!(event.kind(), Kind::Summary | Kind::HistoryCompacted | Kind::ActiveChanged) {
-            self.rebuild(conversation, changes);
+            self.stale = true;
         }
         if let Some(placed) = placed {
             self.placed(conversation, placed, event, changes);
         }
+        if self.stale && changes.are_wanted() {
+            self.rebuild(conversation);
+            changes.set(path!["messages"], &write::List { messages: Cow::Borrowed(self), conversation });
+        }
     }
 
     fn snapshot<'a>(&'a self, conversation: &'a Conversation) -> impl Serialize + 'a {
-        write::Snapshot { messages: write::List { messages: self, conversation } }
+        write::Snapshot { messages: write::List { messages: self.fresh(conversation), conversation } }
     }
 }

@@ -20,9 +20,9 @@ use antiphon_event::{Body, BranchId, CallId, Event, RunId, SessionId, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
+use crate::brief::preview;
 use crate::edit::Edit;
 use crate::forest::Forest;
-use crate::brief::preview;
 use crate::{Changes, View, path};
 
 pub use node::{Level, Node};

@@ -17,10 +17,10 @@ use antiphon_event::{Body, EndReason, Event, ParentId, RelayId, ReplId, RunId, S
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
+use crate::brief::preview;
 use crate::edit::Edit;
 use crate::forest::Forest;
 use crate::lapse::lapse;
-use crate::brief::preview;
 use crate::{Changes, Tally, View, path};
 
 pub use turn::{Output, Pending, Phase, ReplRun, Turn, TurnRef};

@@ -16,9 +16,9 @@ use antiphon_event::{Body, EndReason, Event, FlowNodeId, NodeStatus, RunId, Time
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
+use crate::brief::preview;
 use crate::edit::Edit;
 use crate::lapse::lapse;
-use crate::brief::preview;
 use crate::{Changes, View, path};
 
 use nest::Nest;

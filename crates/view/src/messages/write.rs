@@ -1,5 +1,7 @@
 //! Turns as messages: `{role: user|assistant|tool, content, …}`.
 
+use std::borrow::Cow;
+
 use antiphon_event::body::content::UserContent;
 use antiphon_event::{Body, Json, Kind};
 use antiphon_graph::{Conversation, Node, Place};
@@ -51,7 +53,7 @@ pub(super) struct Snapshot<'a> {
 }
 
 pub(super) struct List<'a> {
-    pub(super) messages: &'a Messages,
+    pub(super) messages: Cow<'a, Messages>,
     pub(super) conversation: &'a Conversation,
 }
 
@@ -60,23 +62,6 @@ impl Serialize for List<'_> {
         let turns = self.messages.turns.iter();
         serializer.collect_seq(turns.flat_map(|turn| self.messages.messages_of(turn, self.conversation)))
     }
-}
-
-/// How many messages a turn is.
-pub(super) fn size(turn: &Turn, conversation: &Conversation) -> usize {
-    let found = conversation.message(turn.message);
-    if found.is_some_and(|message| message.summary().is_some()) {
-        return 1;
-    }
-    let counts = |block: &&Place| kept(conversation, **block).is_some();
-    let users = turn
-        .said
-        .iter()
-        .filter(|block| kept(conversation, **block).is_some_and(|node| node.kind() == Kind::User));
-    let users = users.count();
-    let spoken = turn.said.iter().filter(counts).count() > users;
-    let calls = turn.calls.iter().filter(counts).count();
-    users + usize::from(spoken || calls > 0) + calls
 }
 
 impl Messages {
@@ -108,13 +93,12 @@ impl Messages {
             kept(conversation, *block).zip(conversation.block(*block).map(|block| block.node))
         };
         let calls: Vec<_> = turn.calls.iter().filter_map(kept_call).collect();
-        let tool_calls: Vec<_> = calls.iter().filter_map(|(node, _)| call(node)).collect();
+        let tool_calls: Vec<_> = calls.iter().filter_map(|(node, _)| call(conversation, node)).collect();
         if text.is_some() || !thoughts.is_empty() || !calls.is_empty() {
             let (reasoning, tool_calls) = (some(thoughts), some(tool_calls));
             messages.push(Message::Assistant { content: text, reasoning, tool_calls });
         }
-        messages
-            .extend(calls.iter().filter_map(|(node, place)| answer(node, conversation.answer_to(*place))));
+        messages.extend(calls.iter().filter_map(|(_, place)| answer(conversation, *place)));
         messages
     }
 }
@@ -136,24 +120,34 @@ fn user_content(content: &UserContent) -> Content {
     }
 }
 
-/// The id as the vendor knows it.
-fn raw_id(node: &Node) -> String {
+/// The id as the vendor knows it: without the run before it, and without the number that a run adds when the
+/// vendor uses an id again.
+fn raw_id(conversation: &Conversation, node: &Node) -> String {
     let id = node.id().as_str();
-    let own = id.strip_prefix(node.run().as_str()).and_then(|rest| rest.strip_prefix('/'));
-    own.unwrap_or(id).to_owned()
+    let Some(own) = id.strip_prefix(node.run().as_str()).and_then(|rest| rest.strip_prefix('/')) else {
+        return id.to_owned();
+    };
+    let again = own.rsplit_once('~').filter(|(raw, number)| {
+        let first = &id[..id.len() - own.len() + raw.len()];
+        number.parse::<u32>().is_ok() && conversation.resolve(node.run(), first, Kind::ToolCall).is_some()
+    });
+    again.map_or(own, |(raw, _)| raw).to_owned()
 }
 
-fn call(node: &Node) -> Option<Call> {
+pub(super) fn call(conversation: &Conversation, node: &Node) -> Option<Call> {
     match node.body() {
-        Body::ToolCall(call) => {
-            Some(Call { id: raw_id(node), name: call.name.clone(), arguments: call.input.clone() })
-        }
+        Body::ToolCall(call) => Some(Call {
+            id: raw_id(conversation, node),
+            name: call.name.clone(),
+            arguments: call.input.clone(),
+        }),
         _ => None,
     }
 }
 
 /// What came of a call, or of code: its result, or that there is none yet.
-fn answer(node: &Node, result: Option<&Node>) -> Option<Message> {
+pub(super) fn answer(conversation: &Conversation, place: Place) -> Option<Message> {
+    let (node, result) = (conversation.node(place)?, conversation.answer_to(place));
     match node.body() {
         Body::ToolCall(call) => {
             let (content, is_error) = match result.map(Node::body) {
@@ -161,7 +155,8 @@ fn answer(node: &Node, result: Option<&Node>) -> Option<Message> {
                 _ => (NO_RESULT.to_owned(), Some(true)),
             };
             let content = Content::Text(content);
-            Some(Message::Tool { tool_call_id: raw_id(node), name: call.name.clone(), content, is_error })
+            let tool_call_id = raw_id(conversation, node);
+            Some(Message::Tool { tool_call_id, name: call.name.clone(), content, is_error })
         }
         Body::ReplInput(_) => {
             let content = match result.map(Node::body) {

@@ -4,8 +4,8 @@ use antiphon_event::body::flow;
 use antiphon_event::{Event, NodeStatus};
 
 use super::{Counts, Edge, Layer, Mark, Timeline, mark};
-use crate::edit::Edit;
 use crate::brief::preview;
+use crate::edit::Edit;
 use crate::{Changes, path};
 
 impl Timeline {
