@@ -161,7 +161,7 @@ impl Hypergraph {
         self.message_exact(id).or_else(|| self.message_exact(&format!("msg:{id}")))
     }
 
-    fn message_exact(&self, id: &str) -> Option<Place> {
+    pub(crate) fn message_exact(&self, id: &str) -> Option<Place> {
         self.message_ids.find(hash(id), |place| self.message(place).is_some_and(|message| message.id == *id))
     }
 

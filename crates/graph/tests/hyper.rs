@@ -306,3 +306,25 @@ fn links_have_roles() {
     expect![[r#"{"type":"spawn","roles":[["trigger",["block:c1"]],["invocation",["block:t1"]]]}"#]]
         .assert_eq(&serde_json::to_string(&spawn).expect("JSON"));
 }
+
+#[test]
+fn messages_whose_ids_are_alike_are_not_the_same() {
+    check(
+        r#"
+        a1  text  t1 "one"    messageId="msg:x"
+        a1  text  t2 "two"    messageId=x
+        a1  text  t3 "three"  messageId=m~x
+        a1  text  t4 "four"   messageId=m
+        "#,
+        &expect![[r#"
+            msg:msg:x
+              block:t1 [1] one
+            msg:x ← msg:msg:x
+              block:t2 [2] two
+            msg:m~x ← msg:x
+              block:t3 [3] three
+            msg:m ← msg:m~x
+              block:t4 [4] four
+        "#]],
+    );
+}

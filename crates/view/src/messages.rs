@@ -2,11 +2,13 @@
 //! its result.
 //!
 //! Only the root conversation, or one run; what subagents and nodes of flows said among themselves is not part
-//! of it. A choice of what is active changes which messages there are at all, so it sets the whole list anew;
-//! everything else costs what it changes. Start reading at [`Messages::apply`].
+//! of it. A choice of what is active changes which messages there are at all, so it sets the whole list anew: at
+//! once for whoever follows the changes, else when the list is next read. Everything else costs what it
+//! changes. Start reading at [`Messages::apply`].
 
 mod write;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::{Body, Event, Kind, RunId};
@@ -41,6 +43,8 @@ pub struct Messages {
     turn_of: Vec<Option<u32>>,
     /// The signature of each block of reasoning that has one.
     signatures: BTreeMap<Place, String>,
+    /// Whether the turns are to be put together anew before anybody reads them.
+    stale: bool,
 }
 
 /// Whether a run is in scope, and why that may change.
@@ -111,9 +115,12 @@ impl Messages {
         }
         let inside = self.enter_run(conversation, placed.node);
         let moved = placed.change == Change::Added && self.adopt(conversation, placed.node);
-        if moved {
-            self.rebuild(conversation, changes);
-        } else if let Body::ModelRetry(retry) = &event.body {
+        self.stale |= moved;
+        // When the turns are put together anew, what was placed is found anyway.
+        if self.stale {
+            return;
+        }
+        if let Body::ModelRetry(retry) = &event.body {
             self.discard(conversation, event, &retry.discards, changes);
         } else if inside || self.turn_at(placed.message).is_some() {
             self.take_in(conversation, placed, event, changes);
@@ -359,7 +366,8 @@ impl Messages {
     }
 
     /// Puts the list together anew, after a change of what is active or of who belongs to whom.
-    fn rebuild(&mut self, conversation: &Conversation, changes: &mut Changes) {
+    fn rebuild(&mut self, conversation: &Conversation) {
+        self.stale = false;
         self.turns.clear();
         self.turn_of.clear();
         self.sizes = Weights::default();
@@ -374,7 +382,16 @@ impl Messages {
                 self.fill(conversation, turn);
             }
         }
-        changes.set(path!["messages"], &write::List { messages: self, conversation });
+    }
+
+    /// As it is to be read now.
+    fn fresh(&self, conversation: &Conversation) -> Cow<'_, Self> {
+        if !self.stale {
+            return Cow::Borrowed(self);
+        }
+        let mut fresh = self.clone();
+        fresh.rebuild(conversation);
+        Cow::Owned(fresh)
     }
 
     fn fill(&mut self, conversation: &Conversation, turn: u32) {
@@ -418,14 +435,18 @@ impl Projection for Messages {
         changes: &mut Changes,
     ) {
         if matches!(event.kind(), Kind::Summary | Kind::HistoryCompacted | Kind::ActiveChanged) {
-            self.rebuild(conversation, changes);
+            self.stale = true;
         }
         if let Some(placed) = placed {
             self.placed(conversation, placed, event, changes);
         }
+        if self.stale && changes.are_wanted() {
+            self.rebuild(conversation);
+            changes.set(path!["messages"], &write::List { messages: Cow::Borrowed(self), conversation });
+        }
     }
 
     fn snapshot<'a>(&'a self, conversation: &'a Conversation) -> impl Serialize + 'a {
-        write::Snapshot { messages: write::List { messages: self, conversation } }
+        write::Snapshot { messages: write::List { messages: self.fresh(conversation), conversation } }
     }
 }

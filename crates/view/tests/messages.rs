@@ -6,12 +6,17 @@ use antiphon_view::{Changes, Fold, Projected, View};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
+/// Draws a message a line. With and without somebody who follows the changes, the list must be the same.
 fn check(scope: Scope, table: &str, expected: &Expect) {
-    let mut fold = Fold::new(Projected::new(Messages::of(scope)));
-    for event in history(table) {
-        fold.apply(&event, &mut Changes::unwanted());
-    }
-    let json = serde_json::to_value(fold.view().snapshot()).expect("messages are JSON");
+    let read = |mut changes: Changes| {
+        let mut fold = Fold::new(Projected::new(Messages::of(scope.clone())));
+        for event in history(table) {
+            fold.apply(&event, &mut changes);
+        }
+        serde_json::to_value(fold.view().snapshot()).expect("messages are JSON")
+    };
+    let json = read(Changes::unwanted());
+    assert_eq!(json, read(Changes::wanted()));
     let lines: Vec<_> = json["messages"].as_array().expect("a list").iter().map(Value::to_string).collect();
     expected.assert_eq(&lines.join("\n"));
 }
@@ -107,5 +112,49 @@ fn code_is_answered_by_what_it_printed() {
             {"role":"user","content":"error: unexpected end"}
             {"role":"assistant","content":"again"}
             {"role":"user","content":"no result yet"}"#]],
+    );
+}
+
+#[test]
+fn a_vendor_is_sent_the_id_it_gave_also_when_it_gives_it_again() {
+    check(
+        Scope::Root,
+        r#"
+        a1   tool_call     a1/c bash
+        a1   tool_result   a1/c one
+        a1   tool_call     a1/c~2 bash
+        a1   tool_result   a1/c~2 two
+        a1   tool_call     a1/own~2 bash
+        "#,
+        &expect![[r#"
+            {"role":"assistant","tool_calls":[{"id":"c","name":"bash","arguments":{}}]}
+            {"role":"tool","tool_call_id":"c","name":"bash","content":"one"}
+            {"role":"assistant","tool_calls":[{"id":"c","name":"bash","arguments":{}}]}
+            {"role":"tool","tool_call_id":"c","name":"bash","content":"two"}
+            {"role":"assistant","tool_calls":[{"id":"own~2","name":"bash","arguments":{}}]}
+            {"role":"tool","tool_call_id":"own~2","name":"bash","content":"no result yet","is_error":true}"#]],
+    );
+}
+
+#[test]
+fn what_is_switched_off_discarded_or_somebody_elses_is_left_out_whoever_follows() {
+    check(
+        Scope::Root,
+        r#"
+        u1          user           "hello"
+        b1^c9       text           t9 "of a subagent"
+        a1^u1:user  text           t1 "half an ans"
+        a1          model_retry    2 ["t1"]
+        a1          text           t2 "answer"
+        a1          tool_call      c9 agent
+        a1          tool_call      c8 agent
+        a1          tool_result    c8 "eight"
+        -           active_changed toggle ["u1:user"]
+        a1          tool_result    c9 "nine"
+        "#,
+        &expect![[r#"
+            {"role":"assistant","content":"answer","tool_calls":[{"id":"c9","name":"agent","arguments":{}},{"id":"c8","name":"agent","arguments":{}}]}
+            {"role":"tool","tool_call_id":"c9","name":"agent","content":"nine"}
+            {"role":"tool","tool_call_id":"c8","name":"agent","content":"eight"}"#]],
     );
 }

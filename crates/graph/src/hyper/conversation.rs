@@ -185,12 +185,13 @@ impl Conversation {
         // A step whose id was taken has another name, and is still the one that is meant while it is open.
         let is_open = |message: &Message| {
             message.id == *wanted
-                || message.id.as_str().strip_prefix(&*wanted).is_some_and(|rest| rest.starts_with('~'))
+                || (self.numbers.contains_key(&*wanted)
+                    && message.id.as_str().strip_prefix(&*wanted).is_some_and(|rest| rest.starts_with('~')))
         };
         if self.hyper.message(open).is_some_and(|message| is_open(message) && own(message)) {
             return Some(open);
         }
-        let place = self.hyper.message_place(&wanted)?;
+        let place = self.hyper.message_exact(&wanted)?;
         if !self.hyper.message(place).is_some_and(own) {
             return None;
         }

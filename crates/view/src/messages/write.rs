@@ -1,5 +1,7 @@
 //! Turns as messages: `{role: user|assistant|tool, content, …}`.
 
+use std::borrow::Cow;
+
 use antiphon_event::body::content::UserContent;
 use antiphon_event::{Body, Json, Kind};
 use antiphon_graph::{Conversation, Node, Place};
@@ -51,14 +53,14 @@ pub(super) struct Snapshot<'a> {
 }
 
 pub(super) struct List<'a> {
-    pub(super) messages: &'a Messages,
+    pub(super) messages: Cow<'a, Messages>,
     pub(super) conversation: &'a Conversation,
 }
 
 impl Serialize for List<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let turns = self.messages.turns.iter();
-        let Self { messages, conversation } = *self;
+        let (messages, conversation) = (&*self.messages, self.conversation);
         serializer.collect_seq(turns.flat_map(|turn| Say { messages, conversation, turn }.all()))
     }
 }
@@ -113,7 +115,11 @@ impl Say<'_> {
                 _ => {}
             }
         }
-        let calls = self.turn.calls.iter().filter_map(|block| self.node(*block).and_then(call));
+        let calls = self
+            .turn
+            .calls
+            .iter()
+            .filter_map(|block| self.node(*block).and_then(|node| call(self.conversation, node)));
         Message::Assistant { content, reasoning: some(thoughts), tool_calls: some(calls.collect()) }
     }
 
@@ -133,13 +139,17 @@ impl Say<'_> {
 
     /// The nth call.
     pub(super) fn call(&self, nth: usize) -> Option<Call> {
-        self.turn.calls.get(nth).and_then(|block| self.node(*block)).and_then(call)
+        self.turn
+            .calls
+            .get(nth)
+            .and_then(|block| self.node(*block))
+            .and_then(|node| call(self.conversation, node))
     }
 
     /// What came of the nth call.
     pub(super) fn answer(&self, nth: usize) -> Option<Message> {
         let place = self.conversation.block(*self.turn.calls.get(nth)?)?.node;
-        answer(self.conversation.node(place)?, self.conversation.answer_to(place))
+        answer(self.conversation, place)
     }
 }
 
@@ -154,24 +164,34 @@ fn user_content(content: &UserContent) -> Content {
     }
 }
 
-/// The id as the vendor knows it.
-fn raw_id(node: &Node) -> String {
+/// The id as the vendor knows it: without the run before it, and without the number that a run adds when the
+/// vendor uses an id again.
+fn raw_id(conversation: &Conversation, node: &Node) -> String {
     let id = node.id().as_str();
-    let own = id.strip_prefix(node.run().as_str()).and_then(|rest| rest.strip_prefix('/'));
-    own.unwrap_or(id).to_owned()
+    let Some(own) = id.strip_prefix(node.run().as_str()).and_then(|rest| rest.strip_prefix('/')) else {
+        return id.to_owned();
+    };
+    let again = own.rsplit_once('~').filter(|(raw, number)| {
+        let first = &id[..id.len() - own.len() + raw.len()];
+        number.parse::<u32>().is_ok() && conversation.resolve(node.run(), first, Kind::ToolCall).is_some()
+    });
+    again.map_or(own, |(raw, _)| raw).to_owned()
 }
 
-fn call(node: &Node) -> Option<Call> {
+fn call(conversation: &Conversation, node: &Node) -> Option<Call> {
     match node.body() {
-        Body::ToolCall(call) => {
-            Some(Call { id: raw_id(node), name: call.name.clone(), arguments: call.input.clone() })
-        }
+        Body::ToolCall(call) => Some(Call {
+            id: raw_id(conversation, node),
+            name: call.name.clone(),
+            arguments: call.input.clone(),
+        }),
         _ => None,
     }
 }
 
 /// What came of a call, or of code: its result, or that there is none yet.
-fn answer(node: &Node, result: Option<&Node>) -> Option<Message> {
+fn answer(conversation: &Conversation, place: Place) -> Option<Message> {
+    let (node, result) = (conversation.node(place)?, conversation.answer_to(place));
     match node.body() {
         Body::ToolCall(call) => {
             let (content, is_error) = match result.map(Node::body) {
@@ -179,7 +199,12 @@ fn answer(node: &Node, result: Option<&Node>) -> Option<Message> {
                 _ => (NO_RESULT.to_owned(), Some(true)),
             };
             let content = Content::Text(content);
-            Some(Message::Tool { tool_call_id: raw_id(node), name: call.name.clone(), content, is_error })
+            Some(Message::Tool {
+                tool_call_id: raw_id(conversation, node),
+                name: call.name.clone(),
+                content,
+                is_error,
+            })
         }
         Body::ReplInput(_) => {
             let content = match result.map(Node::body) {
