@@ -113,24 +113,23 @@ impl Messages {
         {
             self.signatures.insert(placed.block, signature.clone());
         }
-        let inside = self.enter_run(conversation, placed.node);
+        self.enter_run(conversation, placed.node);
         let moved = placed.change == Change::Added && self.adopt(conversation, placed.node);
         self.stale |= moved;
         // When the turns are put together anew, what was placed is found anyway.
         if self.stale {
             return;
         }
+        self.take_in(conversation, placed, event, changes);
         if let Body::ModelRetry(retry) = &event.body {
             self.discard(conversation, event, &retry.discards, changes);
-        } else if inside || self.turn_at(placed.message).is_some() {
-            self.take_in(conversation, placed, event, changes);
         }
     }
 
-    /// Whether the run of a node is in scope.
-    fn enter_run(&mut self, conversation: &Conversation, node: Place) -> bool {
+    /// Notes whether the run of a node is in scope.
+    fn enter_run(&mut self, conversation: &Conversation, node: Place) {
         let Some(run) = conversation.node(node).map(Node::run_place) else {
-            return false;
+            return;
         };
         if self.runs.len() <= run as usize {
             self.runs.resize(run as usize + 1, None);
@@ -138,7 +137,14 @@ impl Messages {
         if self.runs[run as usize].is_none() {
             self.runs[run as usize] = Some(self.member(conversation, node));
         }
-        self.runs[run as usize].is_some_and(|member| member.inside)
+    }
+
+    /// Whether a message is of a run in scope, or stands for others.
+    fn is_in_scope(&self, conversation: &Conversation, message: Place) -> bool {
+        conversation.message(message).is_some_and(|message| {
+            let run = message.run.as_ref().and_then(|run| conversation.run_place(run.as_str()));
+            message.speaker == Speaker::Summary || run.is_some_and(|run| self.is_inside(run))
+        })
     }
 
     /// Whether a run with this first node is in scope: with the run that caused it, unless it was spawned.
@@ -209,16 +215,19 @@ impl Messages {
 
     /// One more thing that was said, called or answered.
     fn take_in(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
-        let kind = event.kind();
+        let (kind, message) = (event.kind(), placed.message);
+        // A turn stands where its message began, with whatever it began.
+        let turn = match self.turn_at(message) {
+            Some(turn) => turn,
+            None if conversation.is_active(message) && self.is_in_scope(conversation, message) => {
+                self.open_turn(message)
+            }
+            None => return,
+        };
         let discarded = conversation.node(placed.node).is_none_or(Node::is_discarded);
         if discarded || !matters(kind) {
             return;
         }
-        let turn = match self.turn_at(placed.message) {
-            Some(turn) => turn,
-            None if conversation.is_active(placed.message) => self.open_turn(placed.message),
-            None => return,
-        };
         if matches!(kind, Kind::ToolResult | Kind::ReplOutput) {
             self.answered(conversation, turn, event, changes);
         } else if placed.new_block {
@@ -372,12 +381,7 @@ impl Messages {
         self.turn_of.clear();
         self.sizes = Weights::default();
         for message in conversation.walk_messages() {
-            let Some(found) = conversation.message(message) else {
-                continue;
-            };
-            let run = found.run.as_ref().and_then(|run| conversation.run_place(run.as_str()));
-            let inside = found.speaker == Speaker::Summary || run.is_some_and(|run| self.is_inside(run));
-            if inside {
+            if self.is_in_scope(conversation, message) {
                 let turn = self.open_turn(message);
                 self.fill(conversation, turn);
             }

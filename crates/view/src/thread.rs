@@ -47,7 +47,7 @@ pub struct Thread {
     part_of: Vec<Option<u32>>,
     runs: Vec<Run>,
     /// The part that each request is shown in.
-    relays: BTreeMap<RelayId, u32>,
+    relays: BTreeMap<RelayId, (u32, usize)>,
     /// Answers whose call has not come, by the id of the call and by their run.
     waiting: BTreeMap<String, BTreeMap<u32, Vec<u32>>>,
     /// The first message that each summary stands for.

@@ -158,3 +158,19 @@ fn what_is_switched_off_discarded_or_somebody_elses_is_left_out_whoever_follows(
             {"role":"tool","tool_call_id":"c8","name":"agent","content":"eight"}"#]],
     );
 }
+
+#[test]
+fn a_message_stands_where_it_began_also_when_others_spoke_before_it_did() {
+    check(
+        Scope::Root,
+        r#"
+        a1  error  "could not reach the model"
+        b1  text   t2 "second to begin"
+        a1  text   t1 "first to begin"
+        -   active_changed default
+        "#,
+        &expect![[r#"
+            {"role":"assistant","content":"first to begin"}
+            {"role":"assistant","content":"second to begin"}"#]],
+    );
+}

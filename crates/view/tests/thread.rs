@@ -242,3 +242,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_request_that_waits_is_shown_whatever_else_is_asked_about_its_call() {
+    check(
+        r#"
+        a1  tool_call       c1 bash
+        a1  relay           p1 permission c1
+        a1  relay           p2 question c1
+        a1  relay_resolved  p2 true
+        "#,
+        &expect![[r#"
+            assistant msg:c1 streaming
+              - tool_call id=c1 name=bash input={} relay={"id":"p1","kind":"permission","status":"pending"} status=waiting
+        "#]],
+    );
+}

@@ -145,8 +145,9 @@ impl Thread {
                 (None, None) => return,
             },
         };
-        self.relays.insert(relay.id.clone(), part);
-        answer_of(&mut self.parts, part).relay = Some(asked);
+        let known = self.relays.get(&relay.id).filter(|(earlier, _)| *earlier == part).map(|(_, nth)| *nth);
+        let nth = answer_of(&mut self.parts, part).ask(asked, known);
+        self.relays.insert(relay.id.clone(), (part, nth));
         match placed.change {
             Change::Updated => self.replace_part(conversation, part, changes),
             _ => self.members_changed(conversation, part, &["relay", "status"], changes),
@@ -160,24 +161,22 @@ impl Thread {
         resolved: &request::RelayResolved,
         changes: &mut Changes,
     ) {
-        let Some(part) = self.relays.get(&resolved.relay_id).copied() else {
+        let Some((part, nth)) = self.relays.get(&resolved.relay_id).copied() else {
             return;
         };
-        let Some(relay) = &mut answer_of(&mut self.parts, part).relay else {
-            return;
-        };
-        if relay.id != resolved.relay_id || relay.status != RelayStatus::Pending {
-            return;
+        let closed = answer_of(&mut self.parts, part).close(nth, |relay| {
+            relay.status = match resolved.approved {
+                Some(true) => RelayStatus::Approved,
+                Some(false) if resolved.by == "timeout" => RelayStatus::Expired,
+                Some(false) => RelayStatus::Denied,
+                None => RelayStatus::Answered,
+            };
+            relay.by = Some(resolved.by.clone());
+            relay.reason.clone_from(&resolved.reason);
+        });
+        if closed {
+            self.members_changed(conversation, part, &["relay", "status"], changes);
         }
-        relay.status = match resolved.approved {
-            Some(true) => RelayStatus::Approved,
-            Some(false) if resolved.by == "timeout" => RelayStatus::Expired,
-            Some(false) => RelayStatus::Denied,
-            None => RelayStatus::Answered,
-        };
-        relay.by = Some(resolved.by.clone());
-        relay.reason.clone_from(&resolved.reason);
-        self.members_changed(conversation, part, &["relay", "status"], changes);
     }
 
     /// Says that members of a part are new or have changed.

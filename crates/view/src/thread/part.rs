@@ -68,11 +68,43 @@ pub(super) struct Answer {
     pub(super) result: Option<Place>,
     /// The nodes of its progress, in order.
     pub(super) progress: Vec<Place>,
-    /// The latest request about it.
-    pub(super) relay: Option<Relay>,
+    /// The requests about it, in order.
+    relays: Vec<Relay>,
+    /// No request before this one waits.
+    first_open: usize,
     /// Whether it was about to run.
     pub(super) running: bool,
     pub(super) branches: Vec<u32>,
+}
+
+impl Answer {
+    /// The request to be shown: the first that waits, or the latest.
+    pub(super) fn relay(&self) -> Option<&Relay> {
+        self.relays.get(self.first_open).or(self.relays.last())
+    }
+
+    /// Takes in a request, in the place it had if it came before; gives its place.
+    pub(super) fn ask(&mut self, relay: Relay, known: Option<usize>) -> usize {
+        let nth = known.unwrap_or(self.relays.len());
+        match self.relays.get_mut(nth) {
+            Some(earlier) => *earlier = relay,
+            None => self.relays.push(relay),
+        }
+        self.first_open = self.first_open.min(nth);
+        nth
+    }
+
+    /// Closes a request if it waits; `false` if it did not.
+    pub(super) fn close(&mut self, nth: usize, close: impl FnOnce(&mut Relay)) -> bool {
+        let waiting = |relay: &&mut Relay| relay.status == RelayStatus::Pending;
+        let Some(relay) = self.relays.get_mut(nth).filter(waiting) else {
+            return false;
+        };
+        close(relay);
+        let is_closed = |relay: &&Relay| relay.status != RelayStatus::Pending;
+        self.first_open += self.relays[self.first_open..].iter().take_while(is_closed).count();
+        true
+    }
 }
 
 /// A request to a person, and what became of it.

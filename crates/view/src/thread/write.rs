@@ -189,7 +189,7 @@ impl<'a> PartView<'a> {
         match name {
             "output" => result.and_then(output),
             "isError" => result.and_then(is_error),
-            "relay" => answer.relay.as_ref().map(|relay| json!(relay)),
+            "relay" => answer.relay().map(|relay| json!(relay)),
             "progress" if !answer.progress.is_empty() => Some(self.progress(answer)),
             "status" => status(node.kind(), answer, result).map(Value::from),
             _ => None,
@@ -287,7 +287,7 @@ fn is_error(node: &Node) -> Option<Value> {
 
 /// How far a call, a piece of code or a request has come.
 fn status(kind: Kind, answer: &Answer, result: Option<&Node>) -> Option<&'static str> {
-    let relay = answer.relay.as_ref().map(|relay| relay.status);
+    let relay = answer.relay().map(|relay| relay.status);
     let failed = result.is_some_and(|node| match node.body() {
         Body::ToolResult(result) => result.is_error == Some(true),
         Body::ReplOutput(output) => output.error.is_some(),
