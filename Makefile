@@ -11,8 +11,8 @@ run: ## Build the program and show a recorded conversation
 test: ## Run every check there is; the last line counts the tests
 	@scripts/test.sh
 
-bench: ## Measure
-	@scripts/bench.sh
+bench: ## Measure, and write docs/benchmarks.md; PEERS=folder measures those too
+	@scripts/bench.sh $(if $(PEERS),--peers "$(PEERS)")
 
 setup: ## Install what `make test` needs, and nothing that is there already
 	@scripts/setup.sh test

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the benches; give their names or options as arguments.
+# Measures and writes docs/benchmarks.md; arguments are those of `cargo xtask bench`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/setup.sh run
-exec cargo bench --workspace --locked --bench "*" -- "$@"
+scripts/setup.sh bench
+exec cargo xtask bench "$@"

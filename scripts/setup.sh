@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what a command needs and is not there yet: `setup.sh run` or `setup.sh test`.
+# Installs what a command needs and is not there yet: `setup.sh run`, `setup.sh test` or `setup.sh bench`.
 # What is installed goes to cargo's own folder, or through the system's package manager.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -63,6 +63,7 @@ rust
 system cc gcc
 case "${1:-}" in
 run) ;;
+bench) system valgrind valgrind ;;
 test)
     system c++ g++
     component rustfmt rustfmt
@@ -70,5 +71,5 @@ test)
     tool cargo-nextest "$nextest"
     tool cargo-deny "$deny"
     ;;
-*) die "usage: scripts/setup.sh run|test" ;;
+*) die "usage: scripts/setup.sh run|test|bench" ;;
 esac

@@ -28,6 +28,7 @@ pub const ROWS: &[Row] = &[
     pure("graph", &["event"]),
     pure("view", &["event", "graph"]),
     edge("testkit", &["event"]),
+    edge("bench", &["event", "graph", "view", "testkit"]),
     edge("cli", &["event", "graph", "view"]),
     edge("xtask", &["event"]),
 ];

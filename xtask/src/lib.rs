@@ -3,6 +3,7 @@
 //! Start reading at [`tidy::check`]; the allowed arrows between crates are in [`arrows`].
 
 pub mod arrows;
+pub mod bench;
 pub mod fuzz;
 pub mod generate;
 pub mod tidy;

@@ -3,11 +3,11 @@
 //! In: a subcommand. Out: what it found or wrote, and an exit code. The work is in the library beside this file.
 
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{fuzz, generate, tidy};
+use xtask::{bench, fuzz, generate, tidy};
 
 /// The repository's own commands.
 #[derive(Parser)]
@@ -31,6 +31,18 @@ enum Command {
         /// Only this target; all of them if left out
         target: Option<String>,
     },
+    /// Measures, and writes docs/benchmarks.md
+    Bench {
+        /// Numbers of events, with commas between them; up to a million if left out
+        #[arg(long)]
+        sizes: Option<String>,
+        /// The folder in which ag-ui/bench.mjs lies, to measure its client too
+        #[arg(long)]
+        peers: Option<PathBuf>,
+        /// The page to write
+        #[arg(long, default_value = "docs/benchmarks.md")]
+        output: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -39,6 +51,9 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Tidy => return Ok(report(&tidy::check(root)?)),
         Command::Generate => generate::write(root)?,
         Command::Fuzz { seconds, target } => fuzz::run(root, seconds, target.as_deref())?,
+        Command::Bench { sizes, peers, output } => {
+            bench::run(root, &bench::Options { sizes, peers, output })?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
