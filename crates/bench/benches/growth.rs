@@ -7,8 +7,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use antiphon_bench::{Fold, Prepared, Shape, THREAD, Work, Workload, workloads};
-use antiphon_event::Event;
+use antiphon_bench::{Fold, Shape, THREAD, Work, Workload, workloads};
 use antiphon_testkit::shape;
 use anyhow::Context;
 use clap::Parser;
@@ -20,9 +19,6 @@ const LASTS: Duration = Duration::from_millis(50);
 
 /// How often small workloads are measured; the best counts.
 const TRIES: usize = 5;
-
-/// How many events are made at a time.
-const FRESH: usize = 1_000;
 
 /// What is compared with `@ag-ui/client`: its scenario, how many of them, and the same as our events.
 const PEERS: &[(&str, usize, Shape, usize)] = &[
@@ -150,37 +146,14 @@ fn point(workload: &Workload, n: usize) -> Point {
     for _ in 0..TRIES {
         let (mut spent, mut steps) = (Duration::ZERO, 0);
         while spent < LASTS {
-            let (time, done) = timed(&prepared);
-            spent += time;
-            steps += done;
+            let start = ProcessTime::now();
+            let done = prepared.run();
+            spent += start.elapsed();
+            steps += done.steps;
         }
         best = best.min(spent.as_secs_f64() * 1e9 / steps as f64);
     }
     Point { events: n, ns_per_event: best }
-}
-
-/// Processor time of one run, and its steps.
-fn timed(prepared: &Prepared) -> (Duration, usize) {
-    let Prepared::Events(work, events) = prepared else {
-        let start = ProcessTime::now();
-        let done = prepared.run();
-        return (start.elapsed(), done.steps);
-    };
-    let mut fold = Fold::begin(*work);
-    (fold_fresh(&mut fold, events), events.len())
-}
-
-/// Takes events in as they would come: each has just been made. A history that lies ready in memory would be
-/// read from there, which costs more the longer it is and is no part of folding.
-fn fold_fresh(fold: &mut Fold, events: &[Event]) -> Duration {
-    let mut spent = Duration::ZERO;
-    for part in events.chunks(FRESH) {
-        let part = part.to_vec();
-        let start = ProcessTime::now();
-        fold.apply(&part);
-        spent += start.elapsed();
-    }
-    spent
 }
 
 /// Growth of the whole time from the smallest size to the largest.
@@ -198,11 +171,17 @@ fn tenths(workload: &Workload, events: usize) -> Tenths {
     let mut best = f64::INFINITY;
     for _ in 0..TRIES {
         let mut fold = Fold::begin(workload.work);
-        let times: Vec<_> =
-            stream.chunks_exact(tenth).map(|part| fold_fresh(&mut fold, part).as_secs_f64()).collect();
+        let times: Vec<_> = stream.chunks_exact(tenth).map(|part| timed(|| fold.apply(part))).collect();
         best = best.min(times[9] / times[0]);
     }
     Tenths { name: workload.to_string(), events, ratio: best }
+}
+
+/// Processor time in seconds.
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = ProcessTime::now();
+    work();
+    start.elapsed().as_secs_f64()
 }
 
 /// In a process of its own, where nothing else was allocated before.

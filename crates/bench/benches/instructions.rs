@@ -2,7 +2,7 @@
 //!
 //! In: a few workloads at two sizes. Out: a table, or one JSON object with `--json`. The bench starts itself under
 //! valgrind's callgrind for each of them and reads the count of [`measured`]. The frameworks for this ask for a
-//! runner of exactly their version to be installed, which takes longer to build than everything else here.
+//! runner of exactly their version to be installed, which is more than a hundred crates to build.
 
 use std::hint::black_box;
 use std::process::Command;

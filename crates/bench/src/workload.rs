@@ -167,12 +167,16 @@ impl Workload {
             }
             Work::FlatSnapshot => {
                 let mut reducer = Reducer::default();
-                events.iter().for_each(|event| _ = reducer.apply(event));
-                Prepared::Flat(reducer)
+                for event in &events {
+                    reducer.apply(event);
+                }
+                Prepared::Flat(Box::new(reducer))
             }
             Work::HyperSnapshot => {
                 let mut conversation = Conversation::default();
-                events.iter().for_each(|event| _ = conversation.apply(event));
+                for event in &events {
+                    conversation.apply(event);
+                }
                 Prepared::Hyper(Box::new(conversation))
             }
         }
@@ -186,7 +190,7 @@ pub enum Prepared {
     /// JSON lines to be read and, but for [`Work::Decode`], folded.
     Lines(Work, Vec<u8>),
     /// A flat graph to take snapshots of.
-    Flat(Reducer),
+    Flat(Box<Reducer>),
     /// A hypergraph to take snapshots of.
     Hyper(Box<Conversation>),
 }
@@ -202,7 +206,7 @@ pub struct Done {
 /// A fold under way.
 pub enum Fold {
     /// Of the flat graph.
-    Flat(Reducer),
+    Flat(Box<Reducer>),
     /// Of the hypergraph.
     Hyper(Box<Conversation>),
     /// Of a view, with its changes.
@@ -252,7 +256,7 @@ impl Fold {
     pub fn begin(work: Work) -> Self {
         match work {
             Work::Decode => Self::Nothing,
-            Work::Flat | Work::FlatFromLines | Work::FlatSnapshot => Self::Flat(Reducer::default()),
+            Work::Flat | Work::FlatFromLines | Work::FlatSnapshot => Self::Flat(Box::default()),
             Work::Hyper | Work::HyperSnapshot => Self::Hyper(Box::default()),
             Work::View(name, watch) => {
                 let entry = catalogue::find(name).expect("the table names views of the catalogue");
