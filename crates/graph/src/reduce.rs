@@ -158,6 +158,14 @@ impl Reducer {
 
     /// The node of this type that a run means by an id: its own, or else anybody's.
     pub(crate) fn resolve(&self, run: &RunId, id: &str, kind: Kind) -> Option<Place> {
+        let anybodys = || {
+            self.graph.place(id).filter(|place| self.graph.at(*place).is_some_and(|node| node.kind() == kind))
+        };
+        self.own(run, id, kind).or_else(anybodys)
+    }
+
+    /// The node of this type that a run has under an id, whatever it is called.
+    pub(crate) fn own(&self, run: &RunId, id: &str, kind: Kind) -> Option<Place> {
         let place = self.graph.place(id)?;
         if self.is(place, run, kind) {
             return Some(place);
@@ -168,7 +176,7 @@ impl Reducer {
         {
             return Some(*own);
         }
-        self.graph.at(place).filter(|node| node.kind() == kind).map(|_| place)
+        None
     }
 
     fn is(&self, place: Place, run: &RunId, kind: Kind) -> bool {
@@ -346,9 +354,7 @@ impl Reducer {
     fn discard(&mut self, run: &RunId, ids: &[String]) {
         for id in ids {
             let streams = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
-            for place in
-                streams.into_iter().filter_map(|kind| self.resolve(run, id, kind)).collect::<Vec<_>>()
-            {
+            for place in streams.into_iter().filter_map(|kind| self.own(run, id, kind)).collect::<Vec<_>>() {
                 Arc::make_mut(&mut self.graph.nodes[place as usize]).discarded = true;
             }
         }

@@ -239,6 +239,7 @@ fn a_repeated_model_call_discards_what_it_had_said() {
         a  text         t1 "half an ans"
         a  model_retry  2 ["t1"] overloaded
         a  text         t2 "whole"
+        b  model_retry  2 ["t2"] "not its own"
         "#,
     );
     assert!(graph.node("t1").expect("kept").is_discarded());

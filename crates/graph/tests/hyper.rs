@@ -137,6 +137,21 @@ fn results_belong_to_the_message_of_their_call_whenever_they_come() {
 }
 
 #[test]
+fn a_result_that_comes_before_its_call_is_in_the_same_message() {
+    check(
+        "
+        a  tool_result  c1
+        a  tool_call    c1
+        ",
+        &expect![[r#"
+            msg:c1:result
+              block:c1:result [1]
+              block:c1 [2]
+        "#]],
+    );
+}
+
+#[test]
 fn a_subagent_answers_the_message_that_holds_the_call_also_when_that_comes_late() {
     check(
         "

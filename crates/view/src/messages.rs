@@ -229,7 +229,7 @@ impl Messages {
             return;
         }
         if matches!(kind, Kind::ToolResult | Kind::ReplOutput) {
-            self.answered(conversation, turn, event, changes);
+            self.answered(conversation, placed.node, changes);
         } else if placed.new_block {
             self.turns[turn as usize].push(placed.block, kind);
             self.sizes.set(turn as usize, self.turns[turn as usize].size());
@@ -319,18 +319,17 @@ impl Messages {
     }
 
     /// Says what came of a call.
-    fn answered(&self, conversation: &Conversation, at: u32, event: &Event, changes: &mut Changes) {
-        let (id, kind) = match &event.body {
-            Body::ToolResult(result) => (result.id.as_str(), Kind::ToolCall),
-            Body::ReplOutput(output) => (output.id.as_str(), Kind::ReplInput),
-            _ => return,
+    fn answered(&self, conversation: &Conversation, answer: Place, changes: &mut Changes) {
+        let call = conversation.call_of(answer);
+        let Some(place) = call.and_then(|call| conversation.block_of(call)).filter(|_| changes.are_wanted())
+        else {
+            return;
+        };
+        let Some(at) = conversation.block(place).and_then(|block| self.turn_at(block.message)) else {
+            return;
         };
         let turn = &self.turns[at as usize];
-        let call = event.head.run_id.as_ref().and_then(|run| conversation.resolve(run, id, kind));
-        let block = call.and_then(|call| conversation.block_of(call));
-        if let Some(nth) = block.and_then(|block| turn.calls.binary_search(&block).ok())
-            && changes.are_wanted()
-        {
+        if let Ok(nth) = turn.calls.binary_search(&place) {
             let place = self.sizes.before(at as usize) + turn.users + 1 + nth;
             let say = write::Say { messages: self, conversation, turn };
             changes.set(path!["messages", place], &say.answer(nth));
@@ -344,7 +343,7 @@ impl Messages {
         };
         let kinds = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
         let nodes =
-            ids.iter().flat_map(|id| kinds.iter().filter_map(|kind| conversation.resolve(run, id, *kind)));
+            ids.iter().flat_map(|id| kinds.iter().filter_map(|kind| conversation.own(run, id, *kind)));
         let blocks = nodes.flat_map(|node| conversation.blocks_of_node(node));
         let messages = blocks.filter_map(|block| conversation.block(block)).map(|block| block.message);
         let turns: BTreeSet<u32> = messages.filter_map(|message| self.turn_at(message)).collect();

@@ -52,6 +52,11 @@ impl<T> Slots<T> {
         self.shown.before(slot)
     }
 
+    /// All elements, in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &T> {
+        self.items.iter()
+    }
+
     /// The shown elements, in order.
     pub(crate) fn shown(&self) -> impl Iterator<Item = &T> {
         self.items.iter().enumerate().filter(|(slot, _)| self.is_shown(*slot)).map(|(_, item)| item)

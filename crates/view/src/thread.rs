@@ -48,6 +48,8 @@ pub struct Thread {
     runs: Vec<Run>,
     /// The part that each request is shown in.
     relays: BTreeMap<RelayId, (u32, usize)>,
+    /// The part that each result and piece of progress is shown in.
+    attached: BTreeMap<Place, u32>,
     /// Answers whose call has not come, by the id of the call and by their run.
     waiting: BTreeMap<String, BTreeMap<u32, Vec<u32>>>,
     /// The first message that each summary stands for.
@@ -61,6 +63,10 @@ struct Run {
     entries: Vec<u32>,
     /// Runs that stand in the same branch because of this one.
     followers: Vec<u32>,
+    /// The run because of which it stands in its branch.
+    leader: Option<u32>,
+    /// How many levels of branches hang from it and from its followers.
+    height: u32,
     /// Whether it says when it begins and ends.
     has_lifecycle: bool,
     orphan: bool,
@@ -85,6 +91,7 @@ impl Thread {
             part_of: Vec::new(),
             runs: Vec::new(),
             relays: BTreeMap::new(),
+            attached: BTreeMap::new(),
             waiting: BTreeMap::new(),
             firsts: BTreeMap::new(),
         }
@@ -126,35 +133,63 @@ impl Thread {
             self.runs.resize(run as usize + 1, Run::default());
         }
         if !self.runs[run as usize].known {
-            let (branch, leader) = self.branch_for(conversation, node, changes);
             let orphan = found.parent_id().is_some() && conversation.parent_of(node).is_none();
-            self.runs[run as usize] = Run { branch, orphan, known: true, ..Run::default() };
-            if let Some(leader) = leader {
-                self.runs[leader as usize].followers.push(run);
-            }
+            self.runs[run as usize] = Run { orphan, known: true, ..Run::default() };
+            let branch = self.branch_for(conversation, node, run, changes);
+            self.runs[run as usize].branch = branch;
         }
         run
     }
 
-    /// The branch that a run with this first node belongs to, and the run it shares it with.
+    /// The branch that a run with this first node belongs to: one of its own under the call that started it, or
+    /// that of the run it came from. A run that would be nested too deep, with all that hangs from it, stays.
     fn branch_for(
         &mut self,
         conversation: &Conversation,
         first: Place,
+        run: u32,
         changes: &mut Changes,
-    ) -> (u32, Option<u32>) {
-        let Some(cause) = conversation.parent_of(first) else {
-            return (0, None);
+    ) -> u32 {
+        let here = self.runs[run as usize].branch;
+        let cause = conversation.parent_of(first);
+        let Some((cause, from)) =
+            cause.and_then(|cause| Some((cause, conversation.node(cause)?.run_place())))
+        else {
+            return here;
         };
-        let leader = conversation.node(cause).map(antiphon_graph::Node::run_place);
-        let beside = leader.map_or(0, |run| self.runs.get(run as usize).map_or(0, |run| run.branch));
+        let beside = self.runs.get(from as usize).map_or(0, |run| run.branch);
+        let height = self.runs[run as usize].height;
         let depth = self.branches[beside as usize].depth;
-        match self.caller(conversation, cause) {
-            Some(part) if depth < DEPTH_MAX => {
-                let run = conversation.node(first).map(|node| node.run().clone());
-                (self.open_branch(conversation, part, depth + 1, run, changes), None)
+        if let Some(part) = self.caller(conversation, cause)
+            && depth + 1 + height <= DEPTH_MAX
+        {
+            self.raise(from, height + 1);
+            let id = conversation.node(first).map(|node| node.run().clone());
+            return self.open_branch(conversation, part, depth + 1, id, changes);
+        }
+        if beside != here && depth + height > DEPTH_MAX {
+            return here;
+        }
+        self.runs[from as usize].followers.push(run);
+        self.runs[run as usize].leader = Some(from);
+        self.raise(from, height);
+        beside
+    }
+
+    /// Notes that so many levels of branches hang from a run, and so from all that it hangs from.
+    fn raise(&mut self, run: u32, height: u32) {
+        let mut stack = vec![(run, height)];
+        while let Some((run, height)) = stack.pop() {
+            let state = &mut self.runs[run as usize];
+            if state.height >= height {
+                continue;
             }
-            _ => (beside, leader),
+            state.height = height;
+            stack.extend(state.leader.map(|leader| (leader, height)));
+            let under = self.branches[state.branch as usize].under;
+            let holder =
+                under.and_then(|(part, _)| self.entries[self.parts[part as usize].entry as usize].run);
+            stack.extend(holder.map(|holder| (holder, height + 1)));
         }
     }
 
@@ -218,6 +253,7 @@ impl Thread {
         let status = if event.kind() == Kind::User { Status::Complete } else { Status::Streaming };
         self.entries[entry as usize].status = status;
         self.entries[entry as usize].orphan = self.runs[run as usize].orphan;
+        self.entries[entry as usize].run = Some(run);
         if let Some(before) = self.runs[run as usize].entries.last().copied() {
             self.set_status(before, Status::Complete, changes);
         }
@@ -231,6 +267,7 @@ impl Thread {
         let slot = self.branches[branch as usize].entries.push(entry, false);
         self.entries.push(Entry {
             message,
+            run: None,
             home: (branch, slot),
             place: (branch, slot),
             parts: crate::slots::Slots::default(),
@@ -361,7 +398,7 @@ impl Thread {
         };
         for id in ids {
             for kind in [Kind::Text, Kind::Reasoning, Kind::ToolCall] {
-                let node = conversation.resolve(run, id, kind);
+                let node = conversation.own(run, id, kind);
                 for block in node.map(|node| conversation.blocks_of_node(node)).unwrap_or_default() {
                     if let Some(part) = self.part_of.get(block as usize).copied().flatten() {
                         self.hide_part(conversation, part, changes);

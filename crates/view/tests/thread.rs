@@ -155,6 +155,21 @@ fn subagents_stand_under_the_call_that_spawned_them_also_when_the_call_comes_lat
 }
 
 #[test]
+fn runs_nested_deeper_than_the_bound_stand_beside_what_started_them_in_whatever_order_they_come() {
+    let (mut down, mut up) = (String::new(), String::new());
+    for n in 0..60 {
+        writeln!(down, "r{n}^c{} harness_start\nr{n} tool_call c{n} agent", n - 1).expect("memory");
+        writeln!(up, "r{n}^c{} harness_start\nr{n} tool_call c{n} agent", n + 1).expect("memory");
+    }
+    for table in [down, up] {
+        let thread = fold(&history(&table), Options::default());
+        let json = serde_json::to_string(&thread).expect("JSON");
+        assert!(serde_json::from_str::<Value>(&json).is_ok(), "a reader with the usual bound can read it");
+        assert_eq!(json.matches("\"tool_call\"").count(), 60, "nothing is lost");
+    }
+}
+
+#[test]
 fn a_summary_stands_where_its_first_source_stood_until_it_is_expanded() {
     let table = r#"
         u1          user  "one"

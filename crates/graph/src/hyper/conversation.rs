@@ -28,6 +28,8 @@ pub struct Conversation {
     pub(super) forest: Forest,
     /// The result of each call and the output of each piece of code.
     pub(super) answers: HashMap<Place, Place, FixedState>,
+    /// The call that each result and each output answers.
+    pub(super) calls: HashMap<Place, Place, FixedState>,
     /// Results and outputs whose call has not come, by the id they give and by their run.
     pub(super) unclaimed: HashMap<Arc<str>, BTreeMap<u32, Place>, FixedState>,
     /// The next number for a message id that several messages asked for.
@@ -78,8 +80,8 @@ impl Conversation {
             Change::Updated => self.replace(&reduced),
             Change::Added | Change::Appended { .. } => self.place(&reduced, event),
         };
-        self.link_answer(reduced.place, event);
         if reduced.change == Change::Added {
+            self.link_answer(reduced.place, event);
             self.link_adopted(reduced.place);
         }
         Some(placed)
@@ -98,6 +100,7 @@ impl Conversation {
         let node = reduced.place;
         let run = self.enter_run(node);
         let piece = self.piece(reduced);
+        let answers = self.message_of_call(event).is_some();
         let (message, new_message) = self.message_for(run, node, event);
         let step = &self.steps[run as usize];
         let known = self.block_of(node);
@@ -112,7 +115,10 @@ impl Conversation {
         if is_content(kind) {
             step.block = block;
         }
-        step.note(kind, message);
+        // A result whose call has not come answers nothing yet: the call is still part of this step.
+        if answers || !matches!(kind, Kind::ToolResult | Kind::ReplOutput) {
+            step.note(kind, message);
+        }
         Placed { node, chunk, block, message, change: reduced.change, new_block, new_message }
     }
 
@@ -291,6 +297,7 @@ impl Conversation {
         let run = event.head.run_id.as_ref();
         if let Some(call) = run.and_then(|run| self.reducer.resolve(run, &id, kind)) {
             self.answers.insert(call, node);
+            self.calls.insert(node, call);
             return;
         }
         let run = self.node(node).map_or(0, |node| node.run_place);
@@ -313,6 +320,7 @@ impl Conversation {
         };
         if let Some(answer) = answer {
             self.answers.entry(call).or_insert(answer);
+            self.calls.entry(answer).or_insert(call);
         }
     }
 
@@ -452,6 +460,7 @@ impl Clone for Conversation {
             steps: self.steps.clone(),
             forest: self.forest.clone(),
             answers: self.answers.clone(),
+            calls: self.calls.clone(),
             unclaimed: self.unclaimed.clone(),
             numbers: self.numbers.clone(),
         }

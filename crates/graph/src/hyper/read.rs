@@ -68,6 +68,11 @@ impl Conversation {
         self.reducer.resolve(run, id, kind)
     }
 
+    /// The node of this type that a run has under an id, whatever it is called.
+    pub fn own(&self, run: &RunId, id: &str, kind: Kind) -> Option<Place> {
+        self.reducer.own(run, id, kind)
+    }
+
     /// The place of the node with this id.
     pub fn node_place(&self, id: &str) -> Option<Place> {
         self.reducer.graph().place(id)
@@ -110,6 +115,11 @@ impl Conversation {
     /// The result of a call, or the output of a piece of code.
     pub fn answer_to(&self, call: Place) -> Option<&Node> {
         self.answers.get(&call).and_then(|place| self.node(*place))
+    }
+
+    /// The call, or the piece of code, that a result or an output answers.
+    pub fn call_of(&self, answer: Place) -> Option<Place> {
+        self.calls.get(&answer).copied()
     }
 
     /// The active messages, in the order of the walk.

@@ -95,6 +95,7 @@ impl<'de> Deserialize<'de> for Conversation {
         let saved = Saved::deserialize(deserializer)?;
         saved.check().map_err(D::Error::custom)?;
         let mut conversation = Self { reducer: saved.reducer, steps: saved.steps, ..Self::default() };
+        conversation.calls = saved.answers.iter().map(|(call, answer)| (*answer, *call)).collect();
         conversation.answers = saved.answers.into_iter().collect();
         conversation.unclaimed = saved.unclaimed.into_iter().collect();
         conversation.numbers = saved.numbers.into_iter().collect();

@@ -18,8 +18,13 @@ impl Thread {
         entry: Option<u32>,
         changes: &mut Changes,
     ) {
-        let caller = called(event).and_then(|(run, id, kind)| conversation.resolve(run, id, kind));
-        if let Some(part) = caller.and_then(|node| self.part_of_node(conversation, node)) {
+        let caller = || called(event).and_then(|(run, id, kind)| conversation.resolve(run, id, kind));
+        let attached = self.attached.get(&placed.node).copied();
+        let part = attached.or_else(|| caller().and_then(|node| self.part_of_node(conversation, node)));
+        // What is shown on its own stays so until a call takes it in.
+        let alone =
+            attached.is_none() && self.part_of.get(placed.block as usize).copied().flatten().is_some();
+        if let Some(part) = part.filter(|_| !alone) {
             self.attach(conversation, part, placed.node, Some((placed.change, event)), changes);
             return;
         }
@@ -49,6 +54,7 @@ impl Thread {
         how: Option<(Change, &Event)>,
         changes: &mut Changes,
     ) {
+        self.attached.insert(node, part);
         let kind = conversation.node(node).map(antiphon_graph::Node::kind);
         if !matches!(kind, Some(Kind::ToolProgress | Kind::ReplProgress)) {
             answer_of(&mut self.parts, part).result = Some(node);
@@ -60,22 +66,28 @@ impl Thread {
             return;
         }
         let progress = &mut answer_of(&mut self.parts, part).progress;
-        if let Some((Change::Appended { .. }, event)) = how
-            && let Body::ReplProgress(piece) = &event.body
-            && progress.contains(&node)
-        {
-            if !self.options.collapse_tools
-                && let Some(path) = self.part_path(part, changes, "progress")
-            {
-                changes.append(&path, &piece.chunk);
-            }
+        let found = progress.binary_search(&node);
+        if let Err(at) = found {
+            progress.insert(at, node);
+        }
+        let last = progress.len() - 1;
+        if self.options.collapse_tools || !changes.are_wanted() {
             return;
         }
-        match progress.iter().position(|known| *known == node) {
-            Some(_) => {}
-            None => progress.push(node),
+        let Some(mut path) = self.part_path(part, changes, "progress") else {
+            return;
+        };
+        match (found, how.map(|(_, event)| &event.body)) {
+            (Ok(_), Some(Body::ReplProgress(piece))) => changes.append(&path, &piece.chunk),
+            (Ok(nth), Some(Body::ToolProgress(progress))) => {
+                path.push(Step::Index(nth));
+                changes.set(&path, &progress.content);
+            }
+            (Err(nth), Some(Body::ToolProgress(progress))) if nth == last && nth > 0 => {
+                changes.append(&path, &progress.content);
+            }
+            _ => self.members_changed(conversation, part, &["progress"], changes),
         }
-        self.members_changed(conversation, part, &["progress"], changes);
     }
 
     /// Answers that came before their call, and were shown on their own, go where they belong.
@@ -204,10 +216,7 @@ impl Thread {
                 continue;
             };
             if self.runs.get(run as usize).is_some_and(|run| run.known && run.orphan) {
-                let (branch, leader) = self.branch_for(conversation, first, changes);
-                if let Some(leader) = leader {
-                    self.runs[leader as usize].followers.push(run);
-                }
+                let branch = self.branch_for(conversation, first, run, changes);
                 self.move_run(conversation, run, branch, changes);
             }
         }
@@ -252,8 +261,28 @@ impl Thread {
         let slot = self.branches[branch as usize].entries.push(entry, false);
         self.entries[entry as usize].home = (branch, slot);
         self.entries[entry as usize].place = (branch, slot);
+        self.deepen(entry);
         let message = self.entries[entry as usize].message;
         self.refresh(conversation, &[message], changes);
+    }
+
+    /// Notes how deep the branches under an entry are now.
+    fn deepen(&mut self, entry: u32) {
+        let mut stack = vec![entry];
+        while let Some(entry) = stack.pop() {
+            let depth = self.branches[self.entries[entry as usize].home.0 as usize].depth + 1;
+            for part in self.entries[entry as usize].parts.all() {
+                let branches =
+                    self.parts[*part as usize].answer.as_ref().map_or(&[][..], |answer| &answer.branches);
+                for branch in branches {
+                    let branch = &mut self.branches[*branch as usize];
+                    if branch.depth != depth {
+                        branch.depth = depth;
+                        stack.extend(branch.entries.all().copied());
+                    }
+                }
+            }
+        }
     }
 }
 

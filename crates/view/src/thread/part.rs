@@ -21,6 +21,8 @@ pub(super) struct Branch {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) message: Place,
+    /// The run it is of; none for a summary.
+    pub(super) run: Option<u32>,
     /// The branch and slot it was given.
     pub(super) home: (u32, usize),
     /// The branch and slot it is in: a summary is in that of its first source.
