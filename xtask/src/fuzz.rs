@@ -101,7 +101,11 @@ impl Place<'_> {
         let file = File::create(&log).context("making the log")?;
         let mut fuzzer = Command::new(&self.program);
         fuzzer.arg(&corpus).args(self.seeds()).stdout(file.try_clone()?).stderr(file);
-        fuzzer.arg(format!("-max_total_time={seconds}")).arg(format!("-rss_limit_mb={MEMORY_MAX}"));
+        // The same inputs are made in every run, so that what one run finds the next finds too.
+        fuzzer
+            .arg("-seed=1")
+            .arg(format!("-max_total_time={seconds}"))
+            .arg(format!("-rss_limit_mb={MEMORY_MAX}"));
         fuzzer.arg(format!("-max_len={INPUT_MAX}")).arg(format!("-timeout={INPUT_SECONDS}"));
         fuzzer.arg(format!("-dict={}", dictionary.display()));
         fuzzer.arg(format!("-artifact_prefix={}/", artifacts.display()));
