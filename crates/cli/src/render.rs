@@ -1,7 +1,7 @@
 //! Views as text for people: one file each, all pure: a view and a page in, lines out.
 //!
-//! Start reading at [`VIEWS`], the table of them all. What a line is made of is in [`line`], [`table`] and
-//! [`tree`].
+//! Start reading at [`VIEWS`], the table of them all. What a line is made of is in `line.rs`, `table.rs` and
+//! `tree.rs`.
 
 mod agents;
 mod bar;

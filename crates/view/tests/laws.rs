@@ -12,7 +12,8 @@ use proptest::sample::Index;
 use serde_json::{Value, json};
 
 fn config() -> ProptestConfig {
-    ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() }
+    let wanted = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: wanted.unwrap_or(40), failure_persistence: None, ..ProptestConfig::default() }
 }
 
 fn fold<'e>(entry: &Entry, events: impl IntoIterator<Item = &'e Event>) -> Box<dyn AnyView> {
