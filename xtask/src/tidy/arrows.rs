@@ -1,7 +1,7 @@
 //! Crates depend only on what the table in [`crate::arrows`] allows.
 
 use super::{Dependency, Finding, Kind, Package, Repository};
-use crate::arrows::{IN_TESTS, PURE_MAY_USE, PURE_NEVER_REACHES, ROWS, Row};
+use crate::arrows::{IN_TESTS, PURE_MAY_USE, PURE_NEVER_REACHES, PURE_REACHES_UNSEEN, ROWS, Row};
 
 /// Packages beside the workspace that may know everything, as nothing knows them.
 const APART: &[&str] = &["fuzz"];
@@ -49,7 +49,10 @@ fn wrong(repository: &Repository, row: &Row, dependency: &Dependency) -> Option<
 }
 
 fn reached(package: &Package) -> impl Iterator<Item = Finding> + '_ {
-    let reached = package.reaches.iter().filter(|name| PURE_NEVER_REACHES.contains(&name.as_str()));
+    let never = |name: &str| {
+        PURE_NEVER_REACHES.contains(&name) && !PURE_REACHES_UNSEEN.contains(&(short(&package.name), name))
+    };
+    let reached = package.reaches.iter().filter(move |name| never(name));
     reached.map(|name| {
         let what = format!("pure, but reaches `{name}`: `cargo tree -e normal -i {name}` says how");
         Finding::at(&manifest(package), 1, what)
@@ -136,6 +139,24 @@ mod tests {
                 crates/view/Cargo.toml:1: `view` is pure and may not use `tokio`: pass in what it gives, or add it to PURE_MAY_USE
                 crates/view/Cargo.toml:1: pure, but reaches `tokio`: `cargo tree -e normal -i tokio` says how
                 crates/view/Cargo.toml:1: pure, but reaches `mio`: `cargo tree -e normal -i mio` says how"]],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_allowed_to_the_crate_that_says_so_only() {
+        let reaching = |name| {
+            let mut package = package(name, &[]);
+            package.reaches = vec!["libc".into(), "tokio".into()];
+            package
+        };
+        check_packages(
+            check,
+            &[],
+            vec![reaching("flow"), reaching("view")],
+            expect![[r"
+                crates/flow/Cargo.toml:1: pure, but reaches `tokio`: `cargo tree -e normal -i tokio` says how
+                crates/view/Cargo.toml:1: pure, but reaches `libc`: `cargo tree -e normal -i libc` says how
+                crates/view/Cargo.toml:1: pure, but reaches `tokio`: `cargo tree -e normal -i tokio` says how"]],
         );
     }
 }

@@ -1,0 +1,7 @@
+//! Flows: orchestration graphs, checked when built, and what runs them.
+//!
+//! In: definitions as Rust or as files, and events that happened. Out: what may run next. No clock, no I/O.
+//! Start reading at [`expr`] for the conditions and values a flow writes as text.
+
+pub mod expr;
+mod suggest;
