@@ -27,8 +27,10 @@ pub const ROWS: &[Row] = &[
     pure("event", &[]),
     pure("graph", &["event"]),
     pure("view", &["event", "graph"]),
-    edge("testkit", &["event"]),
-    edge("bench", &["event", "graph", "view", "testkit"]),
+    edge("port", &["event"]),
+    edge("store", &["event", "port"]),
+    edge("testkit", &["event", "port"]),
+    edge("bench", &["event", "graph", "view", "port", "store", "testkit"]),
     edge("cli", &["event", "graph", "view"]),
     edge("xtask", &["event"]),
 ];
