@@ -86,7 +86,7 @@ pub enum Fault {
         place: String,
         /// What went wrong and what to do.
         why: String,
-        /// Whether the same call may succeed later without anybody mending anything.
+        /// Whether the same call may succeed later, because the cause can go away by itself.
         passing: bool,
     },
     /// What is stored is not a journal, or is damaged, or is of a later version.
@@ -106,7 +106,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether the same call, made again a little later, may succeed by itself.
+    /// Whether the same call may succeed if it is made again later.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Owned { .. } | Self::Busy { .. } => true,

@@ -104,7 +104,8 @@ pub trait Journal: Send + Sync + 'static {
     /// there yet. Appending does not need it: the expected position protects the history.
     fn claim(&self, session: &SessionId) -> Result<Claim, Fault>;
 
-    /// Leaves JSON text for the owner of a session, from any process; its number.
+    /// Leaves JSON text for the owner of a session, from any process; its number. [`Fault::Busy`] if too much was
+    /// left there already.
     fn send(&self, session: &SessionId, text: &str) -> Reply<u64>;
 
     /// What was left for the owner after number `done`, oldest first. What has a number up to `done` was dealt with
@@ -113,10 +114,10 @@ pub trait Journal: Send + Sync + 'static {
     fn take(&self, session: &SessionId, done: u64) -> Reply<Vec<Sent>>;
 
     /// Saves a fold of the branch up to `seq` under a name, in the place of one for the same position. The journal may
-    /// drop it at any time; it keeps those made last.
+    /// drop it at any time, those of the earliest positions first.
     fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()>;
 
-    /// The saved fold of that name that was made last at or before a position, on the branch or, before its fork
-    /// point, on the one it left.
+    /// The saved fold of that name with the latest position up to this one, of the branch or, up to its fork point, of
+    /// the one it left.
     fn saved(&self, branch: &Branch, name: &str, at: u64) -> Reply<Option<Saved>>;
 }

@@ -18,7 +18,7 @@ pub struct Page {
 pub struct SessionSummary {
     /// The session.
     pub id: SessionId,
-    /// The title of its last `session_created` event.
+    /// The title of its last `session_created` event that has one.
     pub title: Option<String>,
     /// The earliest `at` among the first events of its branches.
     pub created_at: Option<Timestamp>,

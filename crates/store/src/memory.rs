@@ -10,6 +10,7 @@ mod shelf;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use antiphon_event::body::session::SessionCreated;
 use antiphon_event::{Body, Event, SessionId};
 use antiphon_port::{
     Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Head, Journal, Page, Position, READ_MAX,
@@ -35,7 +36,7 @@ impl Memory {
         Self::default()
     }
 
-    fn look(&self) -> RwLockReadGuard<'_, Shelf> {
+    fn shelves(&self) -> RwLockReadGuard<'_, Shelf> {
         self.shelf.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -44,20 +45,20 @@ impl Memory {
     }
 
     fn line(&self, branch: &Branch) -> Result<Arc<Line>, Fault> {
-        self.look().line(branch).map(Arc::clone)
+        self.shelves().line(branch).map(Arc::clone)
     }
 
     fn push(&self, branch: &Branch, expected: u64, batch: Batch) -> Result<Position, Fault> {
         record::fit(&batch)?;
-        let shelf = self.look();
-        let line = shelf.line(branch)?;
+        let shelves = self.shelves();
+        let line = shelves.line(branch)?;
         let mut story = line.story();
         if story.seq != expected {
             return Err(Fault::Conflict { expected, actual: story.seq });
         }
         for event in batch.iter() {
-            if let Body::SessionCreated(created) = &event.body {
-                line.session.name(created.title.clone());
+            if let Body::SessionCreated(SessionCreated { title: Some(title), .. }) = &event.body {
+                line.session.name(title.clone());
             }
         }
         story.push(batch);
@@ -144,11 +145,11 @@ impl Journal for Memory {
     }
 
     fn sessions(&self, page: Page) -> Reply<Vec<SessionSummary>> {
-        Reply::ready(self.look().sessions(&page))
+        Reply::ready(self.shelves().sessions(&page))
     }
 
     fn branches(&self, session: &SessionId) -> Reply<Vec<BranchSummary>> {
-        Reply::ready(self.look().branches(session))
+        Reply::ready(self.shelves().branches(session))
     }
 
     fn remove(&self, session: &SessionId, force: bool) -> Reply<()> {
@@ -173,8 +174,8 @@ impl Journal for Memory {
     }
 
     fn send(&self, session: &SessionId, text: &str) -> Reply<u64> {
-        let known = self.look().has(session);
-        Reply::ready(known.map(|()| self.inbox().put(session, text)))
+        let known = self.shelves().has(session);
+        Reply::ready(known.and_then(|()| self.inbox().put(session, text)))
     }
 
     fn take(&self, session: &SessionId, done: u64) -> Reply<Vec<Sent>> {

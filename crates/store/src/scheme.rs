@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use antiphon_port::{Fault, Journal};
 
-use crate::Memory;
+use crate::{Memory, Sqlite};
 
-/// Opens `memory:`, a journal that is gone with the process.
+/// Opens `sqlite:PATH`, a journal in a file, or `memory:`, one that is gone with the process.
 ///
 /// ```
 /// let journal = antiphon_store::open("memory:")?;
@@ -17,6 +17,9 @@ use crate::Memory;
 pub fn open(name: &str) -> Result<Arc<dyn Journal>, Fault> {
     match name.split_once(':') {
         Some(("memory", "")) => Ok(Arc::new(Memory::new())),
+        Some(("sqlite", path)) if !path.is_empty() && !path.starts_with(':') => {
+            Ok(Arc::new(Sqlite::open(path)?))
+        }
         _ => Err(Fault::NoStore(name.to_owned())),
     }
 }

@@ -1,7 +1,9 @@
 //! [`Inbox`]: what was left for the owners of sessions.
 
 use antiphon_event::SessionId;
-use antiphon_port::Sent;
+use antiphon_port::{Fault, Sent};
+
+use crate::INBOX_MAX;
 
 /// What was left, oldest first.
 #[derive(Debug, Default)]
@@ -11,10 +13,14 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    pub(super) fn put(&mut self, session: &SessionId, text: &str) -> u64 {
+    pub(super) fn put(&mut self, session: &SessionId, text: &str) -> Result<u64, Fault> {
+        let waiting = self.sent.iter().filter(|(of, _)| of == session).count();
+        if waiting >= INBOX_MAX {
+            return Err(Fault::Busy { place: format!("the owner of {session}"), waiting });
+        }
         self.last += 1;
         self.sent.push((session.clone(), Sent { number: self.last, text: text.to_owned() }));
-        self.last
+        Ok(self.last)
     }
 
     pub(super) fn take(&mut self, session: &SessionId, done: u64) -> Vec<Sent> {

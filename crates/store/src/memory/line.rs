@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use antiphon_event::{Event, Timestamp};
 use antiphon_port::{Batch, Branch, Hash};
@@ -17,8 +17,8 @@ pub(super) struct Line {
     pub(super) session: Arc<Session>,
     /// The branch it leaves, and the last position of that which it has.
     pub(super) fork: Option<(Arc<Line>, u64)>,
-    /// What the chain of its own events begins with.
-    start: Hash,
+    /// What the chain of its own events begins with, once somebody asked.
+    start: OnceLock<Hash>,
     story: Mutex<Story>,
 }
 
@@ -41,8 +41,13 @@ struct Record {
 impl Line {
     pub(super) fn new(branch: Branch, session: Arc<Session>, fork: Option<(Arc<Self>, u64)>) -> Self {
         let seq = fork.as_ref().map_or(0, |(_, at)| *at);
-        let start = fork.as_ref().map_or_else(|| record::genesis(&branch), |(from, at)| from.hash(*at));
-        Self { branch, session, fork, start, story: Mutex::new(Story { seq, ..Story::default() }) }
+        Self {
+            branch,
+            session,
+            fork,
+            start: OnceLock::new(),
+            story: Mutex::new(Story { seq, ..Story::default() }),
+        }
     }
 
     pub(super) fn story(&self) -> MutexGuard<'_, Story> {
@@ -94,25 +99,33 @@ impl Line {
         }
     }
 
+    fn start(&self) -> Hash {
+        *self.start.get_or_init(|| match &self.fork {
+            None => record::genesis(&self.branch),
+            Some((from, at)) => from.hash(*at),
+        })
+    }
+
     /// The hash at a position.
     pub(super) fn hash(&self, at: u64) -> Hash {
         match &self.fork {
             Some((from, fork)) if at < *fork => from.hash(at),
-            _ => self.hashes(at..=at).pop().unwrap_or(self.start),
+            _ => self.hashes(at..=at).pop().unwrap_or_else(|| self.start()),
         }
     }
 
     /// The hashes of its own events at these positions.
     pub(super) fn hashes(&self, positions: RangeInclusive<u64>) -> Vec<Hash> {
+        let start = self.start();
         let story = &mut *self.story();
-        story.hash_all(self.start);
+        story.hash_all(start);
         let mut hashes = Vec::new();
         let from = story.records.partition_point(|record| record.last < *positions.start());
         for (index, record) in story.records.iter().enumerate().skip(from) {
             if record.first() > *positions.end() {
                 break;
             }
-            let before = index.checked_sub(1).map_or(self.start, |index| story.hashes[index]);
+            let before = index.checked_sub(1).map_or(start, |index| story.hashes[index]);
             let encoded = record::encode(&record.batch);
             let each = (record.first()..).zip(record::chain(before, &encoded));
             hashes.extend(each.filter(|(seq, _)| positions.contains(seq)).map(|(_, hash)| hash));

@@ -33,8 +33,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn name(&self, title: Option<String>) {
-        *self.title.lock().unwrap_or_else(PoisonError::into_inner) = title;
+    pub(super) fn name(&self, title: String) {
+        *self.title.lock().unwrap_or_else(PoisonError::into_inner) = Some(title);
     }
 }
 
