@@ -55,6 +55,10 @@ impl fmt::Display for Wrong {
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { branch, first, last, wrong, why } = self;
-        write!(f, "events {first} to {last} of {branch} were {wrong}: {why}")
+        if first == last {
+            write!(f, "event {first} of {branch} was {wrong}: {why}")
+        } else {
+            write!(f, "the record of events {first} to {last} of {branch} was {wrong}: {why}")
+        }
     }
 }

@@ -65,6 +65,11 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     })
 }
 
+/// Whether a record was written after the one with this hash.
+fn follows(row: &Found, before: Hash) -> bool {
+    row.hash.is_some() && record::chain(before, &row.lines).last() == row.hash
+}
+
 const COLUMNS: &str = "SELECT pos, first, last, hash, lines FROM record";
 
 /// One branch of the lineage.
@@ -92,7 +97,7 @@ impl Walk<'_> {
                 return self.missing(next, (row.first - 1).min(upto), before).map(Err);
             }
             if next > upto {
-                let why = "it is beyond the end that the branch knows";
+                let why = "the branch ends before that";
                 return Ok(Err(damage(part, row.first, row.last, Wrong::Added, why)));
             }
             let hashes: Vec<_> = record::chain(before, &row.lines).collect();
@@ -101,7 +106,7 @@ impl Walk<'_> {
                 && row.lines.ends_with('\n')
                 && hashes.last().copied() == row.hash;
             let Some(last) = hashes.last().copied().filter(|_| is_whole) else {
-                return self.wrong(&row, next).map(Err);
+                return self.wrong(&row, next, before).map(Err);
             };
             if row.last > upto {
                 return Ok(Ok(hashes[(upto - row.first) as usize]));
@@ -119,14 +124,16 @@ impl Walk<'_> {
     }
 
     /// What happened to a record that does not follow from the one before.
-    fn wrong(&self, row: &Found, next: u64) -> Result<Damage, Trouble> {
+    fn wrong(&self, row: &Found, next: u64, before: Hash) -> Result<Damage, Trouble> {
         let last = row.last.max(next);
-        if self.has_home(row)? {
-            let why = "it follows from another record than the one before it";
-            return Ok(damage(self.part, next, last, Wrong::Moved, why));
-        }
-        let why = "its bytes do not give the hash that was written with it";
-        Ok(damage(self.part, next, last, Wrong::Changed, why))
+        let (wrong, why) = if follows(row, before) {
+            (Wrong::Changed, "it was written with other positions")
+        } else if self.has_home(row)? {
+            (Wrong::Moved, "it follows from another record than the one before it")
+        } else {
+            (Wrong::Changed, "the bytes do not give the hash that was written with them")
+        };
+        Ok(damage(self.part, next, last, wrong, why))
     }
 
     /// What happened to a record that is not where it should be.
@@ -140,8 +147,8 @@ impl Walk<'_> {
             if left == 0 {
                 break;
             }
-            if row.hash.is_some() && record::chain(before, &row.lines).last() == row.hash {
-                let why = format!("it was found as events {} to {}, record {}", row.first, row.last, row.pos);
+            if follows(&row, before) {
+                let why = format!("found as events {} to {}, in row {}", row.first, row.last, row.pos);
                 return Ok(damage(self.part, first, last, Wrong::Moved, &why));
             }
         }
@@ -158,7 +165,7 @@ impl Walk<'_> {
             let Ok(before) = hash(other, 0) else {
                 continue;
             };
-            if row.hash.is_some() && record::chain(before, &row.lines).last() == row.hash {
+            if follows(row, before) {
                 return Ok(true);
             }
         }
