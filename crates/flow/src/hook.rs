@@ -90,7 +90,7 @@ pub trait Hook: Send + Sync {
     fn look(&self, point: Point<'_>) -> Result<Advice, String>;
 }
 
-impl<F: Fn(Point<'_>) -> Result<Advice, String> + Send + Sync> Hook for F {
+impl<F: for<'a> Fn(Point<'a>) -> Result<Advice, String> + Send + Sync> Hook for F {
     fn look(&self, point: Point<'_>) -> Result<Advice, String> {
         self(point)
     }

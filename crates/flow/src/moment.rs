@@ -2,13 +2,14 @@
 //!
 //! A moment borrows from the scheduler; nothing is copied until somebody looks at it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use antiphon_event::Json;
 use serde_json::Value;
 
-use crate::expr::{Expression, Scope};
+use crate::expr::{Expression, Path, Root, Scope};
 use crate::state::State;
 
 /// What is visible where something is decided.
@@ -64,38 +65,38 @@ impl Moment<'_> {
         self.others.executions(node).unwrap_or_default()
     }
 
-    fn member(&self, root: &str, name: &str) -> Option<Value> {
+    fn member(&self, root: Root, name: &str) -> Option<Cow<'_, Value>> {
         match root {
-            "state" => self.state.get(name).cloned(),
-            "outputs" => self.others.output(name).map(|output| output.value()),
-            "status" => self.others.status(name).map(Value::from),
-            "executions" => self.others.executions(name).map(Value::from),
-            _ => None,
+            Root::State => self.state.get(name).map(Cow::Borrowed),
+            Root::Outputs => self.others.output(name).map(|output| Cow::Owned(output.value())),
+            Root::Status => self.others.status(name).map(|status| Cow::Owned(status.into())),
+            Root::Executions => self.others.executions(name).map(|count| Cow::Owned(count.into())),
+            Root::Task | Root::Input | Root::Output | Root::Item | Root::Memory => None,
         }
     }
 
-    fn whole(&self, root: &str) -> Option<Value> {
+    fn whole(&self, root: Root) -> Option<Value> {
         let members = |names: Vec<String>| {
-            let members = names.into_iter().filter_map(|name| Some((name.clone(), self.member(root, &name)?)));
-            Some(Value::Object(members.collect()))
+            let member = |name: String| self.member(root, &name).map(|value| (name.clone(), value.into_owned()));
+            Some(Value::Object(names.into_iter().filter_map(member).collect()))
         };
         match root {
-            "task" => Some(self.task.value()),
-            "input" => self.input.map(Json::value),
-            "output" => self.output.map(Json::value),
-            "item" => self.item.map(Json::value),
-            "state" => members(self.state.keys().map(|key| key.name.clone()).collect()),
-            "outputs" | "status" | "executions" => members(self.others.ids()),
-            _ => None,
+            Root::Task => Some(self.task.value()),
+            Root::Input => self.input.map(Json::value),
+            Root::Output => self.output.map(Json::value),
+            Root::Item => self.item.map(Json::value),
+            Root::State => members(self.state.keys().map(|key| key.name.clone()).collect()),
+            Root::Outputs | Root::Status | Root::Executions => members(self.others.ids()),
+            Root::Memory => None,
         }
     }
 }
 
 impl Scope for Moment<'_> {
-    fn get(&self, root: &str, member: Option<&str>) -> Option<Value> {
-        match member {
-            Some(name) => self.member(root, name),
-            None => self.whole(root),
+    fn get(&self, path: &Path) -> Option<Cow<'_, Value>> {
+        match &path.member {
+            Some(name) => self.member(path.root, name),
+            None => self.whole(path.root).map(Cow::Owned),
         }
     }
 }

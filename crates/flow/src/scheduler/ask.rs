@@ -90,7 +90,7 @@ impl Scheduler {
     pub(super) fn lose(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
         self.current(attempt)?;
         if self.flow.nodes()[attempt.node].repeatable() {
-            return Ok(vec![self.started(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)]);
+            return Ok(vec![self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)]);
         }
         let id = self.flow.id(attempt.node);
         let prompt = format!("`{id}` had started when its process died, and may or may not have done its work");
@@ -209,7 +209,7 @@ impl Scheduler {
         let reason = || resolved.reason.clone().unwrap_or_else(|| format!("{} said no", resolved.by));
         match (why, choice) {
             (Why::Human, _) => self.decided(attempt, resolved, now, &mut events),
-            (Why::GuardInput, Some(OVERRIDE)) => events.push(self.started(self.next_attempt(node), None, now)),
+            (Why::GuardInput, Some(OVERRIDE)) => events.push(self.node_start(self.next_attempt(node), None, now)),
             (Why::GuardOutput, Some(OVERRIDE)) => {
                 let params = relay.params.as_ref().map(Json::value).unwrap_or_default();
                 let mut reply = Reply::new(params["output"].clone());
@@ -219,7 +219,7 @@ impl Scheduler {
                 self.completed(attempt, reply, Guarding::Waived, now, &mut events);
             }
             (Why::InDoubt, Some(RUN_AGAIN)) => {
-                events.push(self.started(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now));
+                events.push(self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now));
             }
             (Why::InDoubt, Some(TAKE_AS_DONE)) => {
                 let output = resolved.input.clone().unwrap_or_else(|| Json::from(Value::Null));
@@ -230,16 +230,16 @@ impl Scheduler {
                 self.gave_up(attempt, failure, now, &mut events);
             }
             (Why::Hook, _) if resolved.approved == Some(true) => {
-                events.push(self.started(self.next_attempt(node), None, now));
+                events.push(self.node_start(self.next_attempt(node), None, now));
             }
             (Why::Hook | Why::Inside, _) => {
                 let next = self.next_attempt(node);
-                events.push(self.started(next, None, now));
+                events.push(self.node_start(next, None, now));
                 events.push(self.cancelled(next, reason(), now));
             }
             (Why::GuardInput, _) => {
                 let next = self.next_attempt(node);
-                events.push(self.started(next, None, now));
+                events.push(self.node_start(next, None, now));
                 let failure = Failure::of(ErrorCode::Guardrail, relay.prompt.clone().unwrap_or_default());
                 self.gave_up(next, failure, now, &mut events);
             }

@@ -71,7 +71,7 @@ impl Scheduler {
         if !same || spot.delay.is_none() || spot.status != Status::Executing {
             return Err(Refusal::Late(self.flow.id(attempt.node).clone()));
         }
-        Ok(vec![self.started(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)])
+        Ok(vec![self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)])
     }
 
     /// The work is done: checks what came of it, and decides where it leads.
@@ -109,7 +109,7 @@ impl Scheduler {
         match self.consequences(attempt, reply, rerouted.as_deref()) {
             Ok((end, extra)) => {
                 events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
-                self.ended(attempt, end, now, events);
+                self.node_end(attempt, end, now, events);
             }
             Err(failure) => self.failed(attempt, failure, now, events),
         }
@@ -285,7 +285,7 @@ impl Scheduler {
     }
 
     /// Writes the end of an execution down, with the edges that are taken at once.
-    fn ended(&self, attempt: Attempt, mut end: NodeEnd, now: Now, events: &mut Vec<Event>) {
+    fn node_end(&self, attempt: Attempt, mut end: NodeEnd, now: Now, events: &mut Vec<Event>) {
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         let shape = self.flow.shape();
@@ -309,7 +309,7 @@ impl Scheduler {
         now: Now,
         events: &mut Vec<Event>,
     ) {
-        events.push(self.started(next, input, now));
+        events.push(self.node_start(next, input, now));
         let lets_through = matches!(self.flow.nodes()[next.node].work, Work::Guardrail);
         let status = if lets_through { NodeStatus::Completed } else { NodeStatus::Skipped };
         let leaving = self.flow.shape().leaving[next.node].iter();
@@ -322,7 +322,7 @@ impl Scheduler {
         let mut end = self.end_of(next, status, None);
         end.output = given;
         end.edges = leaving.map(decide).collect();
-        self.ended(next, end, now, events);
+        self.node_end(next, end, now, events);
     }
 
     /// An attempt failed: try again, let another node take over, isolate, or fail.
@@ -351,7 +351,7 @@ impl Scheduler {
             return self.isolated(attempt, failure, now, events);
         }
         let end = self.end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
-        self.ended(attempt, end, now, events);
+        self.node_end(attempt, end, now, events);
     }
 
     /// How long to wait before the next attempt, if there is to be one.
@@ -408,11 +408,11 @@ impl Scheduler {
             Ok((mut end, extra)) => {
                 end.error = Some(node_error(failure));
                 events.extend(extra.into_iter().map(|body| self.node_event(now, attempt.node, body)));
-                self.ended(attempt, end, now, events);
+                self.node_end(attempt, end, now, events);
             }
             Err(worse) => {
                 let end = self.end_of(attempt, NodeStatus::Failed, Some(node_error(worse)));
-                self.ended(attempt, end, now, events);
+                self.node_end(attempt, end, now, events);
             }
         }
     }

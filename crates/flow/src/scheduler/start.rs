@@ -107,7 +107,7 @@ impl Scheduler {
         let mut input = match self.written_input(node) {
             Ok(input) => input,
             Err(failure) => {
-                events.push(self.started(next, None, now));
+                events.push(self.node_start(next, None, now));
                 return self.failed(next, failure, now, events);
             }
         };
@@ -118,7 +118,7 @@ impl Scheduler {
             let advice = match self.flow.settings().hooks.consult(point) {
                 Ok(advice) => advice,
                 Err(why) => {
-                    events.push(self.started(next, None, now));
+                    events.push(self.node_start(next, None, now));
                     return self.failed(next, Failure::of(ErrorCode::Hook, why), now, events);
                 }
             };
@@ -127,7 +127,7 @@ impl Scheduler {
             match advice.verdict {
                 hook::Verdict::Go => {}
                 hook::Verdict::Cancel(why) => {
-                    events.push(self.started(next, input, now));
+                    events.push(self.node_start(next, input, now));
                     return events.push(self.cancelled(next, why, now));
                 }
                 hook::Verdict::Ask(prompt) => return events.extend(self.ask_for_hook(next, prompt, now)),
@@ -142,7 +142,7 @@ impl Scheduler {
                 Watched::Blocked { why, .. } => return events.extend(self.ask_about_input(next, &given, &why, now)),
             }
         }
-        events.push(self.started(next, input, now));
+        events.push(self.node_start(next, input, now));
     }
 
     /// The number of the execution and attempt that comes next.
@@ -172,7 +172,7 @@ impl Scheduler {
         Ok(Some(Json::from(value)))
     }
 
-    pub(super) fn started(&self, next: Attempt, input: Option<Json>, now: Now) -> Event {
+    pub(super) fn node_start(&self, next: Attempt, input: Option<Json>, now: Now) -> Event {
         let start = NodeStart {
             node_type: Some(self.flow.nodes()[next.node].work.kind().to_owned()),
             attempt: next.attempt,
