@@ -36,6 +36,7 @@ use serde_json::Value;
 pub use check::{TypeProblem, Types};
 pub use evaluate::STEPS_MAX;
 pub use kind::Type;
+pub(crate) use number::compare;
 use tree::Node;
 
 /// The longest expression, in characters.

@@ -107,7 +107,7 @@ pub(super) fn equal(left: &Value, right: &Value) -> bool {
 }
 
 /// Which comes first: numbers, texts by code point, booleans.
-pub(super) fn compare(left: &Value, right: &Value) -> Result<Ordering, String> {
+pub(crate) fn compare(left: &Value, right: &Value) -> Result<Ordering, String> {
     let order = match (left, right) {
         (Value::Number(a), Value::Number(b)) => Num::of(a).compare(Num::of(b)),
         (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
