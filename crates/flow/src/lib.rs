@@ -5,6 +5,7 @@
 //! they work on.
 
 pub mod expr;
+pub mod guard;
 pub mod retry;
 pub mod schema;
 pub mod state;
