@@ -70,8 +70,8 @@ pub enum Action {
 }
 
 impl Action {
-    /// The word in a flow file and in events.
-    pub fn as_str(&self) -> &'static str {
+    /// The word for it in a flow file and in events.
+    pub fn word(&self) -> &'static str {
         match self {
             Self::Block => "block",
             Self::Warn => "warn",
