@@ -57,7 +57,7 @@ pub fn parse(text: &str) -> Result<Duration, Invalid> {
 const TOO_LONG: &str = "is longer than a year (8784h)";
 
 /// Writes a duration so that it can be read again; less than a millisecond is left out.
-pub fn print(duration: Duration) -> String {
+pub fn to_text(duration: Duration) -> String {
     let mut left = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     if left == 0 {
         return "0s".to_owned();
@@ -92,7 +92,7 @@ mod tests {
         ] {
             let duration = parse(text).expect(text);
             assert_eq!(duration, Duration::from_millis(milliseconds), "{text}");
-            assert_eq!(print(duration), written, "{text}");
+            assert_eq!(to_text(duration), written, "{text}");
             assert_eq!(parse(written), Ok(duration));
         }
     }

@@ -3,8 +3,8 @@
 //! The program gets a process group of its own, which is killed whole when the node is cancelled, times out or
 //! the future is dropped. What it may print is bounded.
 
-use std::cell::Cell;
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use antiphon_event::body::tool::ToolProgress;
@@ -28,7 +28,7 @@ const LINGER: Duration = Duration::from_secs(2);
 pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Reply, Failure> {
     let program = command.run.first().cloned().unwrap_or_default();
     let mut child = spawn(&command, &call)?;
-    let group = Group(Cell::new(child.id()));
+    let group = Group(Mutex::new(child.id()));
     let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let text = call.input.to_text().into_owned();
     let feed = async move {
@@ -83,11 +83,12 @@ async fn wait(child: &mut Child, program: &str) -> Result<std::process::ExitStat
 }
 
 /// A process group, killed when it is dropped: the children of a program go with it.
-struct Group(Cell<Option<u32>>);
+struct Group(Mutex<Option<u32>>);
 
 impl Group {
     fn kill(&self) {
-        if let Some(id) = self.0.get().and_then(|id| i32::try_from(id).ok()) {
+        let id = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(id) = id.and_then(|id| i32::try_from(id).ok()) {
             // It may be gone already, which is as good.
             let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
         }
@@ -98,7 +99,7 @@ impl Group {
     /// The program was waited for and its number may be another's by now.
     fn forget(&self) {
         self.kill();
-        self.0.set(None);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
