@@ -86,6 +86,7 @@ impl Scheduler {
 
     fn node_started(&mut self, node: NodeIndex, start: &NodeStart, event: &Event) -> Vec<Effect> {
         self.dequeue(node);
+        self.unfollow(node);
         if start.attempt == 1 {
             self.starts += 1;
         }

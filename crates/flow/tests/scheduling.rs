@@ -1,0 +1,423 @@
+//! The rule of readiness, as tables: a flow in one line, what happens, and what the scheduler does about it.
+
+mod table;
+
+use expect_test::expect;
+use table::check;
+
+#[test]
+fn a_chain_runs_one_after_the_other() {
+    check(
+        "a > b > c | start | finish a | finish b | finish c",
+        expect![[r"
+            start     run a
+            finish a  run b
+            finish b  run c
+            finish c  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_join_waits_for_all_its_sources() {
+    check(
+        "a > b > d, a > c > d | start | finish a | finish b | finish d | finish c | finish d",
+        expect![[r"
+            start     run a
+            finish a  run b, run c
+            finish b  wait
+            finish d  refused: node d is not executing that attempt
+            finish c  run d
+            finish d  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn an_exclusive_branch_joins_again_and_the_other_arm_is_skipped_as_far_as_it_goes() {
+    check(
+        "a >yes b > d > e, a >no c > c2 > d | start | finish a | finish b | finish d | finish e",
+        expect![[r"
+            start     run a
+            finish a  skip c, skip c2, run b
+            finish b  run d
+            finish d  run e
+            finish e  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_condition_of_its_own_that_is_false_holds_a_join_back() {
+    check(
+        "a > c, b >no c > d | start | finish a | finish b",
+        expect![[r"
+            start     run a, run b
+            finish a  wait
+            finish b  skip c, skip d, end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn any_starts_at_the_first_live_edge_and_not_again_in_that_pass() {
+    check(
+        "a > c:any > d, b > c | start | finish b | finish c | finish a | finish d",
+        expect![[r"
+            start     run a, run b
+            finish b  run c
+            finish c  run d
+            finish a  wait
+            finish d  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_count_starts_at_its_edge_and_is_skipped_when_out_of_reach() {
+    check(
+        "a > d:2, b > d, c > d | start | finish a | finish c | finish d | finish b",
+        expect![[r"
+            start     run a, run b, run c
+            finish a  wait
+            finish c  run d
+            finish d  wait
+            finish b  end COMPLETED
+        "]],
+    );
+    check(
+        "a >no d:2, b >no d, c > d | start | finish a | finish b | finish c",
+        expect![[r"
+            start     run a, run b, run c
+            finish a  wait
+            finish b  skip d
+            finish c  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn the_default_edge_is_taken_if_no_other_is() {
+    check(
+        "a >no b, a >else c | start | finish a | finish c",
+        expect![[r"
+            start     run a
+            finish a  skip b, run c
+            finish c  end COMPLETED
+        "]],
+    );
+    check(
+        "a >yes b, a >else c | start | finish a | finish b",
+        expect![[r"
+            start     run a
+            finish a  skip c, run b
+            finish b  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn the_review_loop_of_the_seed_runs_as_its_authors_meant() {
+    check(
+        "research > write > review, review >1 write, review >2 format \
+         | start | finish research | finish write | finish review | finish write | finish review | finish format",
+        expect![[r"
+            start            run research
+            finish research  run write
+            finish write     run review
+            finish review    run write#2
+            finish write     run review#2
+            finish review    run format
+            finish format    end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_way_out_of_a_loop_is_dead_only_when_the_loop_is_at_rest() {
+    check(
+        "a > b, b >1 a, b >no c > d:any, a > d \
+         | start | finish a | finish d | finish b | finish a | finish d | finish b",
+        expect![[r"
+            start     run a
+            finish a  run b, run d
+            finish d  wait
+            finish b  run a#2
+            finish a  run b#2, run d#2
+            finish d  wait
+            finish b  skip c, end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_loop_arms_the_joins_inside_it_again() {
+    check(
+        "s > a > j, s > b > j, j >1 s, j >2 end | start | finish s | finish a | finish b | finish j \
+         | finish s | finish b | finish a | finish j | finish end",
+        expect![[r"
+            start       run s
+            finish s    run a, run b
+            finish a    wait
+            finish b    run j
+            finish j    run s#2
+            finish s    run a#2, run b#2
+            finish b    wait
+            finish a    run j#2
+            finish j    run end
+            finish end  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_fired_back_edge_waits_for_what_is_under_way_beyond_its_target() {
+    check(
+        "a > b, b >1 a, b > slow | start | finish a | finish b | finish slow | finish a | finish b | finish slow",
+        expect![[r"
+            start        run a
+            finish a     run b
+            finish b     run slow
+            finish slow  run a#2
+            finish a     run b#2
+            finish b     run slow#2
+            finish slow  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_node_may_lead_back_to_itself() {
+    check(
+        "a >2 a > b | start | finish a | finish a | finish b",
+        expect![[r"
+            start     run a
+            finish a  run b
+            finish a  refused: node a is not executing that attempt
+            finish b  end COMPLETED
+        "]],
+    );
+    check(
+        "a >1 a | start | finish a | finish a",
+        expect![[r"
+            start     run a
+            finish a  run a#2
+            finish a  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_failure_leaves_its_dependents_pending_and_lets_the_rest_go_on() {
+    check(
+        "a > b > c, x > y | start | fail a | finish x | finish y",
+        expect![[r"
+            start     run a, run x
+            fail a    wait
+            finish x  run y
+            finish y  end FAILED node_failed; b: it waits for `a`, which failed; c: it waits for `b`, which is not done
+        "]],
+    );
+}
+
+#[test]
+fn fail_fast_cuts_everything_off() {
+    check(
+        "fail-fast a > b, x > y | start | fail a",
+        expect![[r"
+            start   run a, run x
+            fail a  cancel x, end FAILED node_failed; b: it waits for `a`, which failed; y: it waits for `x`, which was cancelled
+        "]],
+    );
+}
+
+#[test]
+fn resuming_attempts_what_failed_once_more_and_nothing_else() {
+    check(
+        "a > b > c | start | finish a | fail b | resume | finish b | finish c",
+        expect![[r"
+            start     run a
+            finish a  run b
+            fail b    end FAILED node_failed; c: it waits for `b`, which failed
+            resume    run b~2
+            finish b  run c
+            finish c  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_graceful_cancel_lets_running_nodes_finish_and_starts_nothing() {
+    check(
+        "a > b, x | start | cancel | finish a | finish x",
+        expect![[r"
+            start     run a, run x
+            cancel    wind a, wind x
+            finish a  wait
+            finish x  end CANCELLED cancelled; b: it was ready, and the run stopped before it could start
+        "]],
+    );
+    check(
+        "a > b, x | start | cancel now | finish a",
+        expect![[r"
+            start       run a, run x
+            cancel now  cancel a, cancel x, end CANCELLED cancelled; b: it waits for `a`, which was cancelled
+            finish a    refused: node a is not executing that attempt
+        "]],
+    );
+}
+
+#[test]
+fn what_is_lost_is_repeated_if_that_is_safe_and_asked_about_if_not() {
+    check(
+        "a:pure > b | start | lose a | finish a | finish b",
+        expect![[r"
+            start     run a
+            lose a    run a~2
+            finish a  run b
+            finish b  end COMPLETED
+        "]],
+    );
+    check(
+        "a > b | start | lose a | answer a=run again | finish a | lose b | answer b=take as done",
+        expect![[r"
+            start               run a
+            lose a              ask a in_doubt
+            answer a=run again  run a~2
+            finish a            run b
+            lose b              ask b in_doubt
+            answer b=take as done  end COMPLETED
+        "]],
+    );
+    check(
+        "a > b | start | lose a | answer a=perhaps | answer a=fail",
+        expect![[r"
+            start             run a
+            lose a            ask a in_doubt
+            answer a=perhaps  refused: the answer to relay r/a:1:1:doubt does not fit: answer with one of: run again, take as done, fail
+            answer a=fail     end FAILED node_failed; b: it waits for `a`, which failed
+        "]],
+    );
+}
+
+#[test]
+fn no_more_nodes_start_than_may_run_at_once_and_the_first_ready_goes_first() {
+    check(
+        "max2 a, b, c, d | start | finish b | finish a | finish c | finish d",
+        expect![[r"
+            start     run a, run b
+            finish b  run c
+            finish a  run d
+            finish c  wait
+            finish d  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_run_that_starts_too_many_nodes_is_cut_off_with_what_there_is() {
+    check(
+        "limit3 a >yes b, b >yes a | start | finish a | finish b | finish a",
+        expect![[r"
+            start     run a
+            finish a  run b
+            finish b  run a#2
+            finish a  end FAILED max_node_executions; b: it was ready, and the run stopped before it could start
+        "]],
+    );
+}
+
+#[test]
+fn a_node_that_ran_as_often_as_it_may_is_skipped() {
+    check(
+        "a:x2 > b, b >yes a, b >else c | start | finish a | finish b | finish a | finish b",
+        expect![[r"
+            start     run a
+            finish a  run b
+            finish b  run a#2
+            finish a  run b#2
+            finish b  skip a, skip b, skip c, end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_fallback_takes_over_and_its_output_is_the_nodes() {
+    check(
+        "a:or=z > b, z:alone | start | fail a | finish z | finish b",
+        expect![[r"
+            start     run a
+            fail a    run z
+            finish z  run b
+            finish b  end COMPLETED
+        "]],
+    );
+    check(
+        "a:or=z > b, c:or=z > b, z:alone | start | fail a | fail c | finish z | finish z | finish b",
+        expect![[r"
+            start     run a, run c
+            fail a    run z
+            fail c    wait
+            finish z  run z#2
+            finish z  run b
+            finish b  end COMPLETED
+        "]],
+    );
+    check(
+        "a:or=z > b, z:alone | start | fail a | fail z",
+        expect![[r"
+            start   run a
+            fail a  run z
+            fail z  end FAILED node_failed; b: it waits for `a`, which failed
+        "]],
+    );
+}
+
+#[test]
+fn an_isolated_failure_counts_as_completed() {
+    check(
+        "a:isolate > b | start | fail a | finish b",
+        expect![[r"
+            start     run a
+            fail a    run b
+            finish b  end COMPLETED
+        "]],
+    );
+}
+
+#[test]
+fn a_failed_attempt_is_repeated_as_often_as_it_may_be() {
+    check(
+        "a:retry2 > b | start | fail a | due a | fail a | due a | fail a",
+        expect![[r"
+            start   run a
+            fail a  delay a 10
+            due a   run a~2
+            fail a  delay a 10
+            due a   run a~3
+            fail a  end FAILED node_failed; b: it waits for `a`, which failed
+        "]],
+    );
+}
+
+#[test]
+fn a_timeout_cuts_the_attempt_off_and_a_write_is_not_repeated_unasked() {
+    check(
+        "a:retry2 > b | start | time a | finish a",
+        expect![[r"
+            start     run a
+            time a    stop a, end FAILED node_failed; b: it waits for `a`, which failed
+            finish a  refused: node a is not executing that attempt
+        "]],
+    );
+    check(
+        "a:retry2:pure > b | start | time a | due a | finish a | finish b",
+        expect![[r"
+            start     run a
+            time a    stop a, delay a 10
+            due a     run a~2
+            finish a  run b
+            finish b  end COMPLETED
+        "]],
+    );
+}

@@ -1,0 +1,267 @@
+//! The door to the scheduler for tables: a flow in one line, what happens to it, and what it does about that.
+//!
+//! `a > b, a >no c:any | start | finish a` is a flow, then steps. Arrows: `>` always, `>yes`, `>no`, `>else`, `>1` only
+//! after the source's first execution, `>2` only after later ones. After a node's colon: `any`, a number to join, `pure`,
+//! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`. Before the flow: `fail-fast`, `max2`, `limit3`.
+//! Where every node has an edge that leads to it, the first one is the entry.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::{Body, Event, Json, Mode, NodeStatus, Timestamp};
+use antiphon_flow::function::{Failure, Function, Reply};
+use antiphon_flow::retry::Retry;
+use antiphon_flow::{
+    Attempt, Builder, Class, Edge, Effect, Flow, Formula, Input, Join, Limits, Node, Now, OnFailure, Origin, Scheduler,
+};
+use expect_test::Expect;
+use serde_json::Value;
+
+/// Builds the flow, takes the steps and compares what the scheduler did after each.
+pub fn check(line: &str, expect: Expect) {
+    let mut parts = line.split('|').map(str::trim);
+    let flow = flow(parts.next().expect("a flow"));
+    let mut table = Table::new(flow.clone());
+    let steps: Vec<&str> = parts.collect();
+    let width = steps.iter().map(|step| step.len()).filter(|length| *length < 20).max().unwrap_or(0);
+    let mut shown = String::new();
+    for step in steps {
+        let did = table.step(step);
+        shown.push_str(&format!("{step:width$}  {did}\n"));
+    }
+    expect.assert_eq(&shown);
+    table.replays(flow);
+}
+
+struct Table {
+    scheduler: Scheduler,
+    history: Vec<Event>,
+    time: i64,
+}
+
+impl Table {
+    fn new(flow: Flow) -> Self {
+        Self { scheduler: Scheduler::new(flow, origin()), history: Vec::new(), time: 0 }
+    }
+
+    fn now(&mut self) -> Now {
+        self.time += 1;
+        Now { at: Timestamp::from_millis(self.time).expect("a moment"), dice: 0.0 }
+    }
+
+    fn step(&mut self, step: &str) -> String {
+        let input = self.input(step);
+        let now = self.now();
+        let mut did = Vec::new();
+        match self.scheduler.decide(input, now) {
+            Err(refusal) => return format!("refused: {refusal}"),
+            Ok(events) => self.take(events, &mut did),
+        }
+        loop {
+            let now = self.now();
+            let events = self.scheduler.advance(now);
+            if events.is_empty() {
+                break;
+            }
+            self.take(events, &mut did);
+        }
+        if did.is_empty() { "wait".to_owned() } else { did.join(", ") }
+    }
+
+    fn take(&mut self, events: Vec<Event>, did: &mut Vec<String>) {
+        for event in events {
+            let effects = self.scheduler.apply(&event);
+            did.extend(told(&event));
+            let cancelled = matches!(&event.body, Body::NodeEnd(end) if end.status == NodeStatus::Cancelled);
+            did.extend(effects.iter().filter(|_| !cancelled).map(|effect| self.wanted(effect)));
+            self.history.push(event);
+        }
+    }
+
+    fn wanted(&self, effect: &Effect) -> String {
+        let id = |attempt: &Attempt| self.scheduler.flow().id(attempt.node).to_string();
+        match effect {
+            Effect::Perform(attempt) => {
+                let execution = if attempt.execution > 1 { format!("#{}", attempt.execution) } else { String::new() };
+                let repeat = if attempt.attempt > 1 { format!("~{}", attempt.attempt) } else { String::new() };
+                format!("run {}{execution}{repeat}", id(attempt))
+            }
+            Effect::Wait(attempt, millis) => format!("delay {} {millis}", id(attempt)),
+            Effect::Watch(relay, _) => format!("watch {relay}"),
+            Effect::Stop(attempt) => format!("stop {}", id(attempt)),
+            Effect::Wind(attempt) => format!("wind {}", id(attempt)),
+        }
+    }
+
+    fn attempt(&self, id: &str) -> Attempt {
+        let node = self.scheduler.flow().index(id).expect("a node");
+        let open = self.scheduler.open().into_iter().find(|(attempt, _)| attempt.node == node);
+        open.map_or(Attempt { node, execution: 1, attempt: 1 }, |(attempt, _)| attempt)
+    }
+
+    fn input(&self, step: &str) -> Input {
+        let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
+        match verb {
+            "start" => Input::Start { task: Json::from("task"), state: BTreeMap::new() },
+            "finish" => Input::Outcome { attempt: self.attempt(rest), result: Ok(Reply::new(Value::Null)) },
+            "fail" => Input::Outcome { attempt: self.attempt(rest), result: Err(Failure::new("it broke")) },
+            "time" => Input::Timeout(self.attempt(rest)),
+            "due" => Input::Due(self.attempt(rest)),
+            "lose" => Input::Lost(self.attempt(rest)),
+            "resume" => Input::Resume,
+            "cancel" => {
+                let mode = if rest == "now" { Mode::Now } else { Mode::Graceful };
+                Input::Cancel { by: "somebody".into(), mode }
+            }
+            "answer" => {
+                let (node, answer) = rest.split_once('=').expect("node=answer");
+                let node = self.scheduler.flow().index(node).expect("a node");
+                Input::Answer(RelayResolved {
+                    relay_id: self.scheduler.relay_of(node).expect("a pending request").clone(),
+                    approved: None,
+                    answer: Some(Json::from(answer)),
+                    input: None,
+                    scope: None,
+                    reason: None,
+                    by: "somebody".into(),
+                })
+            }
+            other => panic!("no step is called {other}"),
+        }
+    }
+
+    /// Applying the history to a new machine gives the machine that made it, after every event.
+    fn replays(&self, flow: Flow) {
+        let mut again = Scheduler::new(flow, origin());
+        for event in &self.history {
+            again.apply(event);
+        }
+        assert_eq!(format!("{again:?}"), format!("{:?}", self.scheduler), "a replay ends where the run did");
+    }
+}
+
+fn told(event: &Event) -> Option<String> {
+    let id = event.head.node_id.as_ref().map(ToString::to_string).unwrap_or_default();
+    match &event.body {
+        Body::NodeSkipped(_) => Some(format!("skip {id}")),
+        Body::NodeEnd(end) if end.status == NodeStatus::Cancelled => Some(format!("cancel {id}")),
+        Body::Interrupt(interrupt) => Some(format!("ask {id} {}", interrupt.reason)),
+        Body::RunEnd(end) => {
+            let mut words = format!("end {}", end.status.as_ref().expect("a status"));
+            if let Some(reason) = &end.reason {
+                words.push_str(&format!(" {reason}"));
+            }
+            for pending in end.pending.iter().flatten() {
+                words.push_str(&format!("; {}: {}", pending.node_id, pending.why));
+            }
+            Some(words)
+        }
+        _ => None,
+    }
+}
+
+fn origin() -> Origin {
+    Origin { run: "r".into(), parent: None, turn: None, path: Vec::new(), item: false }
+}
+
+/// Reads a flow of one line.
+pub fn flow(line: &str) -> Flow {
+    let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
+    let mut order = Vec::new();
+    let mut edges = Vec::new();
+    let mut limits = Limits { max_node_executions: Some(1000), ..Limits::default() };
+    let mut policy = OnFailure::Graceful;
+    for (index, chain) in line.split(',').enumerate() {
+        let mut words = chain.split_whitespace().peekable();
+        while index == 0 && words.peek().is_some_and(|word| setting(word, &mut limits, &mut policy)) {
+            words.next();
+        }
+        let mut last: Option<String> = None;
+        let mut arrow = None;
+        for word in words {
+            if let Some(kind) = word.strip_prefix('>') {
+                arrow = Some(kind.to_owned());
+                continue;
+            }
+            let id = node(word, &mut nodes, &mut order);
+            if let (Some(from), Some(kind)) = (last.take(), arrow.take()) {
+                edges.push(edge(&from, &id, &kind));
+            }
+            last = Some(id);
+        }
+    }
+    let mut builder: Builder = Flow::new("table").limits(limits).on_failure(policy);
+    if order.iter().all(|id| edges.iter().any(|edge| edge.to == *id)) {
+        builder = builder.entry(&order[0]);
+    }
+    for id in order {
+        let node = nodes.remove(&id).expect("each id is listed once");
+        builder = builder.node(id, node);
+    }
+    edges.into_iter().fold(builder, Builder::edge).build().expect("a sound flow")
+}
+
+fn setting(word: &str, limits: &mut Limits, policy: &mut OnFailure) -> bool {
+    if word == "fail-fast" {
+        *policy = OnFailure::FailFast;
+    } else if let Some(max) = word.strip_prefix("max").and_then(|max| max.parse().ok()) {
+        limits.max_concurrency = Some(max);
+    } else if let Some(max) = word.strip_prefix("limit").and_then(|max| max.parse().ok()) {
+        limits.max_node_executions = Some(max);
+    } else {
+        return false;
+    }
+    true
+}
+
+fn node(word: &str, nodes: &mut BTreeMap<String, Node>, order: &mut Vec<String>) -> String {
+    let mut parts = word.split(':');
+    let id = parts.next().expect("an id").to_owned();
+    if !nodes.contains_key(&id) {
+        order.push(id.clone());
+        nodes.insert(id.clone(), Node::function(Function::plain(|_| Ok(()))));
+    }
+    for part in parts {
+        let node = nodes.remove(&id).expect("it was just put there");
+        nodes.insert(id.clone(), told_about(node, part));
+    }
+    id
+}
+
+fn told_about(node: Node, part: &str) -> Node {
+    let number = |prefix: &str| part.strip_prefix(prefix).and_then(|number| number.parse::<u32>().ok());
+    if let Some(fallback) = part.strip_prefix("or=") {
+        return node.fallback(fallback);
+    }
+    if let Some(count) = number("") {
+        return node.join(Join::Count(count));
+    }
+    if let Some(max) = number("x") {
+        return node.max_executions(max);
+    }
+    if let Some(max) = number("retry") {
+        return node.retry(Retry { delay: Duration::from_millis(10), ..Retry::new(max) });
+    }
+    match part {
+        "any" => node.join(Join::Any),
+        "pure" => node.effect(Class::Pure),
+        "isolate" => node.isolate(),
+        "alone" => node,
+        other => panic!("nothing about a node is called {other}"),
+    }
+}
+
+fn edge(from: &str, to: &str, kind: &str) -> Edge {
+    let edge = Edge::new(from, to);
+    let source = from.to_owned();
+    match kind {
+        "" => edge,
+        "yes" => edge.when(Formula::closure(|_| true)),
+        "no" => edge.when(Formula::closure(|_| false)),
+        "else" => edge.otherwise(),
+        "1" => edge.when(Formula::closure(move |moment| moment.executions_of(&source) == 1)),
+        "2" => edge.when(Formula::closure(move |moment| moment.executions_of(&source) > 1)),
+        other => panic!("no arrow is called >{other}"),
+    }
+}
