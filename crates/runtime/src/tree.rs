@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use antiphon_event::body::flow::RunEnd;
-use antiphon_event::{ErrorCode, Event, NodeStatus, ParentId, RelayId, RunId};
+use antiphon_event::{ErrorCode, NodeStatus, ParentId, RelayId, RunId};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Flow, Origin, Scheduler, Work};
 use tokio::task::AbortHandle;
@@ -139,9 +139,4 @@ pub(crate) fn parse_start_id(id: &str) -> Option<(&str, &str, u32, u32)> {
     }
     let attempt = parts.next().map_or(Some(1), |attempt| attempt.parse().ok())?;
     Some((run, node, execution, attempt))
-}
-
-/// Whether an event belongs to the machinery of a run, which knows what to make of it.
-pub(crate) fn run_of(event: &Event) -> Option<&RunId> {
-    event.head.run_id.as_ref()
 }
