@@ -44,7 +44,7 @@ pub const IN_TESTS: &[&str] = &["testkit", "store"];
 pub const PURE_MAY_USE: &[&str] = &[
     "foldhash", // fixed seeds only
     "imbl",
-    "jiff", // without `std`: it can read moments, not the clock
+    "jiff",       // without `std`: it can read moments, not the clock
     "jsonschema", // without its resolvers: it fetches nothing
     "memchr",
     "regex", // linear in the text

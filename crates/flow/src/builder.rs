@@ -7,8 +7,8 @@ use antiphon_event::{FlowNodeId, Json};
 
 use crate::check::{Problem, Problems, check};
 use crate::definition::{
-    AgentUse, Class, Command, Definition, Edge, Flow, Guards, Human, Join, Limits, Map, Node, OnError, OnFailure,
-    Settings, ToolUse, When, Work,
+    AgentUse, Class, Command, Definition, Edge, Flow, Guards, Human, Join, Limits, Map, Node, OnError,
+    OnFailure, Settings, ToolUse, When, Work,
 };
 use crate::expr::{Expression, ParseError};
 use crate::function::Function;
@@ -133,9 +133,11 @@ impl Builder {
 impl Flow {
     /// The flow that a map runs: one node for each item, and no edges.
     pub fn of_items(name: String, map: &Map, count: usize) -> Self {
-        let nodes: Vec<(String, Node)> = (0..count).map(|item| (item.to_string(), (*map.node).clone())).collect();
+        let nodes: Vec<(String, Node)> =
+            (0..count).map(|item| (item.to_string(), (*map.node).clone())).collect();
         let limits = Limits { max_concurrency: map.max_parallel, ..Limits::default() };
-        Builder { settings: Settings { name, limits, ..Settings::default() }, nodes, edges: Vec::new() }.finish()
+        Builder { settings: Settings { name, limits, ..Settings::default() }, nodes, edges: Vec::new() }
+            .finish()
     }
 }
 

@@ -82,9 +82,7 @@ pub struct Failure {
 
 impl Function {
     /// Code that may block its thread.
-    pub fn plain<R: Into<Reply>>(
-        code: impl Fn(Call) -> Result<R, Failure> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn plain<R: Into<Reply>>(code: impl Fn(Call) -> Result<R, Failure> + Send + Sync + 'static) -> Self {
         Self(Code::Plain(Arc::new(move |call| code(call).map(Into::into))))
     }
 

@@ -77,7 +77,8 @@ impl Moment<'_> {
 
     fn whole(&self, root: Root) -> Option<Value> {
         let members = |names: Vec<String>| {
-            let member = |name: String| self.member(root, &name).map(|value| (name.clone(), value.into_owned()));
+            let member =
+                |name: String| self.member(root, &name).map(|value| (name.clone(), value.into_owned()));
             Some(Value::Object(names.into_iter().filter_map(member).collect()))
         };
         match root {

@@ -23,7 +23,8 @@ use std::sync::Arc;
 use antiphon_event::body::flow::{NodeError, Telemetry};
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{
-    Body, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId, RelayId, RunId, StopReason, Timestamp,
+    Body, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId, RelayId, RunId, StopReason,
+    Timestamp,
 };
 
 pub use self::spot::Waits;
@@ -346,7 +347,9 @@ impl Scheduler {
 
     /// Attempts that have started and have no outcome: what a new process has to take care of.
     pub fn open(&self) -> Vec<(Attempt, Waits)> {
-        (0..self.spots.len()).filter_map(|node| Some((self.attempt(node), self.spots[node].waits()?))).collect()
+        (0..self.spots.len())
+            .filter_map(|node| Some((self.attempt(node), self.spots[node].waits()?)))
+            .collect()
     }
 
     /// Whether this attempt is executing now: not one that was cut off or repeated.
@@ -379,7 +382,8 @@ impl Scheduler {
 
     /// How long it has been at work if it is `now`.
     pub fn worked_until(&self, now: Timestamp) -> u64 {
-        let since = self.clock.last.map_or(0, |last| now.millis().saturating_sub(last.millis()).max(0) as u64);
+        let since =
+            self.clock.last.map_or(0, |last| now.millis().saturating_sub(last.millis()).max(0) as u64);
         self.clock.worked_ms + if self.at_work() { since } else { 0 }
     }
 

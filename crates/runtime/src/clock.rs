@@ -29,7 +29,8 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_millis(since.as_millis() as i64).expect("the machine's clock is between the years 1970 and 9999")
+        Timestamp::from_millis(since.as_millis() as i64)
+            .expect("the machine's clock is between the years 1970 and 9999")
     }
 }
 
@@ -50,7 +51,8 @@ impl TaskClock {
 impl Clock for TaskClock {
     fn now(&self) -> Timestamp {
         let passed = self.start.elapsed().as_millis() as i64;
-        Timestamp::from_millis(self.epoch.millis() + passed).expect("virtual time stays within the years it can tell")
+        Timestamp::from_millis(self.epoch.millis() + passed)
+            .expect("virtual time stays within the years it can tell")
     }
 }
 

@@ -52,7 +52,8 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
     let printed = printed.map_err(|error| fail(format!("`{program}`: {error}")))?;
     if !status.success() {
         let complaint = complaint.trim_end();
-        let how = status.code().map_or_else(|| "was killed".to_owned(), |code| format!("ended with code {code}"));
+        let how =
+            status.code().map_or_else(|| "was killed".to_owned(), |code| format!("ended with code {code}"));
         let detail = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
         return Err(fail(format!("`{program}` {how}{detail}")));
     }
@@ -149,8 +150,9 @@ fn progress(call: &Call, bytes: &[u8]) -> Body {
 
 /// What a program printed, without the last line break; or read as JSON.
 fn output(program: &str, printed: Vec<u8>, json: bool) -> Result<Json, Failure> {
-    let mut text = String::from_utf8(printed)
-        .map_err(|error| fail(format!("`{program}` printed bytes that are not UTF-8: {}", error.utf8_error())))?;
+    let mut text = String::from_utf8(printed).map_err(|error| {
+        fail(format!("`{program}` printed bytes that are not UTF-8: {}", error.utf8_error()))
+    })?;
     if json {
         return serde_json::from_str(&text).map_err(|error| {
             let message = format!("`{program}` was to print JSON: {error}");

@@ -493,7 +493,8 @@ impl Driver {
     pub(crate) fn take_up(&mut self, machine: usize) {
         use antiphon_flow::Waits;
         for (attempt, waits) in self.tree.machines[machine].scheduler.open() {
-            let inside = self.tree.machines[machine].children.contains_key(&(attempt.node, attempt.execution));
+            let inside =
+                self.tree.machines[machine].children.contains_key(&(attempt.node, attempt.execution));
             match waits {
                 Waits::Person(Some(at)) => {
                     let relay = self.tree.machines[machine].scheduler.relay_of(attempt.node).cloned();

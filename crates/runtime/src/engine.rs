@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::session::SessionCreated;
-use antiphon_event::{Body, EventFlowId, Event, Json, ParentId, SessionId};
+use antiphon_event::{Body, Event, EventFlowId, Json, ParentId, SessionId};
 use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
 use antiphon_port::{Branch, Fault, Journal};
 use tokio::sync::mpsc;
@@ -210,8 +210,13 @@ impl Engine {
     /// Where the run's events belong, and what the user said to bring it about.
     fn origin(&self, invocation: &Invocation) -> (Origin, Option<Event>) {
         let run = self.0.ids.run();
-        let mut origin =
-            Origin { turn: Some(EventFlowId::from(run.shared())), run, parent: None, path: Vec::new(), item: false };
+        let mut origin = Origin {
+            turn: Some(EventFlowId::from(run.shared())),
+            run,
+            parent: None,
+            path: Vec::new(),
+            item: false,
+        };
         if !invocation.said {
             return (origin, None);
         }

@@ -84,7 +84,13 @@ impl Harness for Scripted {
                 .map_err(|error| Failure::new(format!("the script of the agent cannot be read: {error}")))?;
             let turn = (invoke.call.execution as usize).clamp(1, script.replies.len().max(1)) - 1;
             let steps = script.replies.get(turn).cloned().unwrap_or_default();
-            invoke.say(Body::HarnessStart(HarnessStart { agent_id: None, depth: Some(0), max_iterations: None })).await;
+            invoke
+                .say(Body::HarnessStart(HarnessStart {
+                    agent_id: None,
+                    depth: Some(0),
+                    max_iterations: None,
+                }))
+                .await;
             let mut told = Told::default();
             let result = play(&invoke, steps, &mut told).await;
             let reason = if result.is_ok() { EndReason::Done } else { EndReason::Error };

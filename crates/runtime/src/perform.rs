@@ -90,7 +90,8 @@ fn start_plain(
     report: impl Fn(Result<Reply, Failure>) -> Wake + Send + 'static,
 ) -> AbortHandle {
     tokio::spawn(async move {
-        let result = tokio::task::spawn_blocking(move || code(call)).await.unwrap_or_else(|_| Err(panicked()));
+        let result =
+            tokio::task::spawn_blocking(move || code(call)).await.unwrap_or_else(|_| Err(panicked()));
         let _ = wakes.send(report(result)).await;
     })
     .abort_handle()

@@ -89,7 +89,12 @@ impl Run {
 
     /// The events of its branch after a position.
     pub fn events_after(&self, after: u64) -> Tail {
-        Tail { journal: Arc::clone(&self.journal), branch: self.branch.clone(), after, progress: self.progress.clone() }
+        Tail {
+            journal: Arc::clone(&self.journal),
+            branch: self.branch.clone(),
+            after,
+            progress: self.progress.clone(),
+        }
     }
 
     /// Waits until it has ended or only people can get it further.

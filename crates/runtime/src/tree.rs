@@ -80,9 +80,10 @@ impl Tree {
                 }
                 Ok(reply)
             }
-            NodeStatus::Cancelled => {
-                Err(Failure { code: ErrorCode::Cancelled, message: "the run inside was cancelled".to_owned() })
-            }
+            NodeStatus::Cancelled => Err(Failure {
+                code: ErrorCode::Cancelled,
+                message: "the run inside was cancelled".to_owned(),
+            }),
             _ => Err(Failure { code: ErrorCode::Failed, message: why(scheduler, end) }),
         })
     }
@@ -103,7 +104,8 @@ pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<
     let (flow, item) = match &around.flow().nodes()[attempt.node].work {
         Work::Flow(flow) => (flow.clone(), false),
         Work::Map(map) => {
-            let items: Vec<serde::de::IgnoredAny> = serde_json::from_str(around.input(attempt.node).as_str()).ok()?;
+            let items: Vec<serde::de::IgnoredAny> =
+                serde_json::from_str(around.input(attempt.node).as_str()).ok()?;
             let name = around.flow().id(attempt.node).to_string();
             (Flow::of_items(name, map, items.len()), true)
         }

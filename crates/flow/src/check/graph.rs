@@ -14,7 +14,9 @@ const ID_MAX: usize = 200;
 pub(super) fn names(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
     if flow.nodes.is_empty() {
-        subjects.found.push(Problem::error(Subject::Flow, "the flow has no nodes").help("add one under `nodes`"));
+        subjects
+            .found
+            .push(Problem::error(Subject::Flow, "the flow has no nodes").help("add one under `nodes`"));
     }
     let mut seen = HashMap::new();
     for (at, (id, _)) in flow.nodes.iter().enumerate() {
@@ -22,9 +24,8 @@ pub(super) fn names(subjects: &mut Subjects<'_>) {
         if id.is_empty() || id.len() > ID_MAX || !id.chars().all(sound) {
             let shown: String = id.chars().take(40).collect();
             subjects.found.push(
-                Problem::error(Subject::Node(at), format!("`{shown}` cannot be the id of a node")).help(format!(
-                    "use 1 to {ID_MAX} letters, digits, `_`, `-` and `.`"
-                )),
+                Problem::error(Subject::Node(at), format!("`{shown}` cannot be the id of a node"))
+                    .help(format!("use 1 to {ID_MAX} letters, digits, `_`, `-` and `.`")),
             );
         }
         if seen.insert(id.as_str(), at).is_some() {
@@ -45,21 +46,31 @@ pub(super) fn edges(subjects: &mut Subjects<'_>) {
             if !subjects.shape.index.contains_key(id) {
                 let help = nearest(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
                 subjects.found.push(
-                    Problem::error(Subject::Edge(at), format!("the edge leads {end} `{id}`, which is no node")).maybe(help),
+                    Problem::error(
+                        Subject::Edge(at),
+                        format!("the edge leads {end} `{id}`, which is no node"),
+                    )
+                    .maybe(help),
                 );
             }
         }
         if !seen.insert((&edge.from, &edge.to)) {
             subjects.found.push(
-                Problem::error(Subject::Edge(at), format!("there are two edges from `{}` to `{}`", edge.from, edge.to))
-                    .help("join their conditions with `||` in one edge"),
+                Problem::error(
+                    Subject::Edge(at),
+                    format!("there are two edges from `{}` to `{}`", edge.from, edge.to),
+                )
+                .help("join their conditions with `||` in one edge"),
             );
         }
         let router = subjects.shape.index.get(&edge.from).map(|node| &flow.nodes[*node].1.work);
         if matches!(router, Some(Work::Router(_))) && matches!(edge.when, When::If(_) | When::Default) {
             subjects.found.push(
-                Problem::error(Subject::Edge(at), format!("`{}` is a router, and its edges have no condition", edge.from))
-                    .help("let the router's expression decide"),
+                Problem::error(
+                    Subject::Edge(at),
+                    format!("`{}` is a router, and its edges have no condition", edge.from),
+                )
+                .help("let the router's expression decide"),
             );
         }
     }
@@ -71,9 +82,9 @@ pub(super) fn entries(subjects: &mut Subjects<'_>) {
     for id in &flow.settings.entry {
         if !subjects.shape.index.contains_key(id) {
             let help = nearest(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
-            subjects
-                .found
-                .push(Problem::error(Subject::Setting("entry"), format!("the entry `{id}` is no node")).maybe(help));
+            subjects.found.push(
+                Problem::error(Subject::Setting("entry"), format!("the entry `{id}` is no node")).maybe(help),
+            );
         }
     }
     if subjects.shape.entries.is_empty() && !flow.nodes.is_empty() && flow.settings.entry.is_empty() {
@@ -95,8 +106,11 @@ pub(super) fn reached(subjects: &mut Subjects<'_>) {
             continue;
         }
         subjects.found.push(
-            Problem::error(Subject::Node(node), format!("`{id}` is unreachable: no path leads to it from an entry"))
-                .help(format!("add an edge to `{id}`, or name it under `entry`")),
+            Problem::error(
+                Subject::Node(node),
+                format!("`{id}` is unreachable: no path leads to it from an entry"),
+            )
+            .help(format!("add an edge to `{id}`, or name it under `entry`")),
         );
     }
 }
@@ -110,8 +124,11 @@ pub(super) fn cycles(subjects: &mut Subjects<'_>) {
     let (from, to) = (&subjects.flow.nodes[from].0, &subjects.flow.nodes[to].0);
     let subject = if edge < subjects.flow.edges.len() { Subject::Edge(edge) } else { Subject::Flow };
     subjects.found.push(
-        Problem::error(subject, format!("the edge from `{from}` back to `{to}` makes a cycle without a bound"))
-            .help("set `limits.max_node_executions` or `limits.execution_timeout`"),
+        Problem::error(
+            subject,
+            format!("the edge from `{from}` back to `{to}` makes a cycle without a bound"),
+        )
+        .help("set `limits.max_node_executions` or `limits.execution_timeout`"),
     );
 }
 
@@ -127,21 +144,41 @@ pub(super) fn fallbacks(subjects: &mut Subjects<'_>) {
         if let Some(to) = &node.fallback {
             let touched = flow.edges.iter().any(|edge| edge.from == *to || edge.to == *to);
             if !subjects.shape.index.contains_key(to) {
-                complain("fallback", format!("the fallback `{to}` of `{id}` is no node"), nearest(to, known()));
+                complain(
+                    "fallback",
+                    format!("the fallback `{to}` of `{id}` is no node"),
+                    nearest(to, known()),
+                );
             } else if touched || flow.settings.entry.contains(to) {
                 let help = "remove its edges: it runs only when the other node fails".to_owned();
-                complain("fallback", format!("the fallback `{to}` of `{id}` has edges of its own"), Some(help));
+                complain(
+                    "fallback",
+                    format!("the fallback `{to}` of `{id}` has edges of its own"),
+                    Some(help),
+                );
             } else if goes_round(subjects.shape.fallback.as_slice(), at) {
-                complain("fallback", format!("the fallbacks that begin with `{id}` go round in a circle"), None);
+                complain(
+                    "fallback",
+                    format!("the fallbacks that begin with `{id}` go round in a circle"),
+                    None,
+                );
             }
         }
         for guard in node.guards.input.iter().chain(&node.guards.output) {
             let Action::Reroute(to) = &guard.action else { continue };
             if !subjects.shape.index.contains_key(to) {
-                complain("guardrails", format!("`{id}` reroutes to `{to}`, which is no node"), nearest(to, known()));
+                complain(
+                    "guardrails",
+                    format!("`{id}` reroutes to `{to}`, which is no node"),
+                    nearest(to, known()),
+                );
             } else if flow.edges.iter().any(|edge| edge.from == *id && edge.to == *to) {
                 let help = "remove the edge, or reroute elsewhere".to_owned();
-                complain("guardrails", format!("`{id}` reroutes to `{to}` and has an edge there"), Some(help));
+                complain(
+                    "guardrails",
+                    format!("`{id}` reroutes to `{to}` and has an edge there"),
+                    Some(help),
+                );
             }
         }
     }

@@ -12,7 +12,9 @@ use crate::suggest::nearest;
 pub(super) fn members(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
     if flow.settings.limits.max_concurrency == Some(0) {
-        subjects.found.push(Problem::error(Subject::Setting("limits"), "`max_concurrency` of 0 lets nothing run"));
+        subjects
+            .found
+            .push(Problem::error(Subject::Setting("limits"), "`max_concurrency` of 0 lets nothing run"));
     }
     for (at, (id, node)) in flow.nodes.iter().enumerate() {
         let mut complain = |member: &str, message: String| {
@@ -33,7 +35,10 @@ pub(super) fn members(subjects: &mut Subjects<'_>) {
                     complain("map", format!("`max_parallel` of 0 lets no item of `{id}` run"));
                 }
                 if map.node.fallback.is_some() {
-                    complain("map", format!("the node inside `{id}` cannot have a fallback: put it on `{id}`"));
+                    complain(
+                        "map",
+                        format!("the node inside `{id}` cannot have a fallback: put it on `{id}`"),
+                    );
                 }
             }
             Work::Router(_) if !flow.edges.iter().any(|edge| edge.from == *id) => {
@@ -60,7 +65,9 @@ pub(super) fn state(subjects: &mut Subjects<'_>) {
     for key in &flow.settings.state {
         let subject = || Subject::State(key.name.clone());
         if !names.insert(key.name.as_str()) {
-            subjects.found.push(Problem::error(subject(), format!("there are two state keys `{}`", key.name)));
+            subjects
+                .found
+                .push(Problem::error(subject(), format!("there are two state keys `{}`", key.name)));
         }
         for error in key.check() {
             subjects.found.push(Problem::error(subject(), error.to_string()));
@@ -87,7 +94,12 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
     let types = Types {
         task: flow.settings.input.as_ref().map(|schema| schema.source().clone()),
-        state: flow.settings.state.iter().map(|key| (key.name.clone(), key.schema.source().clone())).collect(),
+        state: flow
+            .settings
+            .state
+            .iter()
+            .map(|key| (key.name.clone(), key.schema.source().clone()))
+            .collect(),
         nodes: flow.nodes.iter().map(|(id, node)| (id.clone(), output_of(node))).collect::<BTreeMap<_, _>>(),
         ..Types::default()
     };
@@ -96,7 +108,9 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
         for (member, formula) in formulas_of(node) {
             let types = Types { output: output_of(node), ..types.clone() };
             let problems = formula.check(&types);
-            found.extend(problems.into_iter().map(|problem| typed(Subject::Member(at, member.clone()), problem)));
+            found.extend(
+                problems.into_iter().map(|problem| typed(Subject::Member(at, member.clone()), problem)),
+            );
         }
     }
     for (at, edge) in flow.edges.iter().enumerate() {
@@ -109,7 +123,9 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
         }));
     }
     if let Some(Formula::Expression(output)) = &flow.settings.output {
-        found.extend(output.check(&types).into_iter().map(|problem| typed(Subject::Setting("output"), problem)));
+        found.extend(
+            output.check(&types).into_iter().map(|problem| typed(Subject::Setting("output"), problem)),
+        );
     }
     subjects.found.extend(found);
 }

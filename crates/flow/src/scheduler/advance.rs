@@ -40,7 +40,11 @@ impl Scheduler {
                 }
             }
         }
-        if self.executing == 0 && (self.cancel.is_some() || self.paused == 0) { self.wind_up(now) } else { Vec::new() }
+        if self.executing == 0 && (self.cancel.is_some() || self.paused == 0) {
+            self.wind_up(now)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Whether everything is to be cut off at once.
@@ -61,7 +65,11 @@ impl Scheduler {
 
     fn skip(&self, node: NodeIndex, now: Now) -> Event {
         let execution = self.spots[node].execution + 1;
-        self.node_event(now, node, Body::NodeSkipped(NodeSkipped { execution, reason: self.skip_reason(node) }))
+        self.node_event(
+            now,
+            node,
+            Body::NodeSkipped(NodeSkipped { execution, reason: self.skip_reason(node) }),
+        )
     }
 
     fn skip_reason(&self, node: NodeIndex) -> String {
@@ -72,7 +80,9 @@ impl Scheduler {
         let shape = self.flow.shape();
         let refused = shape.entering[node].iter().find(|edge| self.decisions[**edge] == Decision::Refused);
         match refused {
-            Some(&edge) => format!("the condition of the edge from `{}` was false", self.flow.id(shape.ends[edge].0)),
+            Some(&edge) => {
+                format!("the condition of the edge from `{}` was false", self.flow.id(shape.ends[edge].0))
+            }
             None if spot.live > 0 => format!("only {} of its sources gave it a way in", spot.live),
             None => "no way leads to it: its sources were skipped or went another way".to_owned(),
         }
@@ -122,13 +132,15 @@ impl Scheduler {
             let id = self.flow.id(source);
             match (self.decisions[edge], self.spots[source].status) {
                 (Decision::Undecided, Status::Failed) => return format!("it waits for `{id}`, which failed"),
-                (Decision::Undecided, Status::Cancelled) => return format!("it waits for `{id}`, which was cancelled"),
+                (Decision::Undecided, Status::Cancelled) => {
+                    return format!("it waits for `{id}`, which was cancelled");
+                }
                 _ => {}
             }
         }
-        let waits = shape.entering[node].iter().find(|edge| {
-            matches!(self.decisions[**edge], Decision::Undecided | Decision::Held(_))
-        });
+        let waits = shape.entering[node]
+            .iter()
+            .find(|edge| matches!(self.decisions[**edge], Decision::Undecided | Decision::Held(_)));
         match waits {
             Some(&edge) => format!("it waits for `{}`, which is not done", self.flow.id(shape.ends[edge].0)),
             None => "it was not reached".to_owned(),

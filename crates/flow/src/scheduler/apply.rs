@@ -59,7 +59,8 @@ impl Scheduler {
     /// Time passes while the run is at work; not while it waits for people or has no process.
     fn tick(&mut self, event: &Event) {
         let Some(at) = event.head.at else { return };
-        let counts = self.phase == Phase::Running && self.at_work() && !matches!(event.body, Body::Resumed(_));
+        let counts =
+            self.phase == Phase::Running && self.at_work() && !matches!(event.body, Body::Resumed(_));
         if let Some(last) = self.clock.last.filter(|_| counts) {
             self.clock.worked_ms += at.millis().saturating_sub(last.millis()).max(0) as u64;
         }
@@ -180,7 +181,9 @@ impl Scheduler {
     }
 
     fn moved(&mut self, transition: &EdgeTransition) {
-        let (Some(source), Some(target)) = (self.find(&transition.source_id), self.find(&transition.target_id)) else {
+        let (Some(source), Some(target)) =
+            (self.find(&transition.source_id), self.find(&transition.target_id))
+        else {
             return;
         };
         if transition.edge_type == FALLBACK {
@@ -224,7 +227,8 @@ impl Scheduler {
     }
 
     fn resolved(&mut self, resolved: &RelayResolved) {
-        let asked = |spot: &super::Spot| spot.relay.as_ref().is_some_and(|relay| relay.id == resolved.relay_id);
+        let asked =
+            |spot: &super::Spot| spot.relay.as_ref().is_some_and(|relay| relay.id == resolved.relay_id);
         let Some(node) = self.spots.iter().position(asked) else { return };
         let relay = self.spots[node].relay.take().expect("it was just found by its relay");
         self.spots[node].answer = Some(Arc::new((Relay::clone(&relay), resolved.clone())));

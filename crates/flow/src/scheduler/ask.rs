@@ -65,7 +65,13 @@ impl Scheduler {
         self.ask_about(next, Why::GuardInput, json!({"input": given, "violation": why}), why, now)
     }
 
-    pub(super) fn ask_about_output(&self, attempt: Attempt, reply: &Reply, why: &str, now: Now) -> Vec<Event> {
+    pub(super) fn ask_about_output(
+        &self,
+        attempt: Attempt,
+        reply: &Reply,
+        why: &str,
+        now: Now,
+    ) -> Vec<Event> {
         let writes: Map<String, Value> = reply.writes.iter().cloned().collect();
         let params = json!({"output": reply.output, "writes": writes, "violation": why});
         self.ask_about(attempt, Why::GuardOutput, params, why, now)
@@ -93,7 +99,8 @@ impl Scheduler {
             return Ok(vec![self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)]);
         }
         let id = self.flow.id(attempt.node);
-        let prompt = format!("`{id}` had started when its process died, and may or may not have done its work");
+        let prompt =
+            format!("`{id}` had started when its process died, and may or may not have done its work");
         let relay = Relay {
             prompt: Some(prompt),
             params: Some(self.input(attempt.node)),
@@ -136,7 +143,8 @@ impl Scheduler {
 
     fn pending(&self, relay: &RelayId) -> Option<(NodeIndex, &Relay)> {
         let mut spots = self.spots.iter().enumerate();
-        spots.find_map(|(node, spot)| Some((node, &**spot.relay.as_ref().filter(|asked| asked.id == *relay)?)))
+        spots
+            .find_map(|(node, spot)| Some((node, &**spot.relay.as_ref().filter(|asked| asked.id == *relay)?)))
     }
 
     pub(super) fn answer(&self, mut answer: RelayResolved, now: Now) -> Result<Vec<Event>, Refusal> {
@@ -209,7 +217,9 @@ impl Scheduler {
         let reason = || resolved.reason.clone().unwrap_or_else(|| format!("{} said no", resolved.by));
         match (why, choice) {
             (Why::Human, _) => self.decided(attempt, resolved, now, &mut events),
-            (Why::GuardInput, Some(OVERRIDE)) => events.push(self.node_start(self.next_attempt(node), None, now)),
+            (Why::GuardInput, Some(OVERRIDE)) => {
+                events.push(self.node_start(self.next_attempt(node), None, now))
+            }
             (Why::GuardOutput, Some(OVERRIDE)) => {
                 let params = relay.params.as_ref().map(Json::value).unwrap_or_default();
                 let mut reply = Reply::new(params["output"].clone());

@@ -58,7 +58,8 @@ impl Scheduler {
         self.current(attempt)?;
         let limit = self.flow.nodes()[attempt.node].timeout.unwrap_or_default();
         let timeout_ms = limit.as_millis() as u64;
-        let mut events = vec![self.node_event(now, attempt.node, Body::NodeTimeout(NodeTimeout { timeout_ms }))];
+        let mut events =
+            vec![self.node_event(now, attempt.node, Body::NodeTimeout(NodeTimeout { timeout_ms }))];
         let failure = Failure::of(ErrorCode::Timeout, format!("it took longer than {timeout_ms} ms"));
         self.failed(attempt, failure, now, &mut events);
         Ok(events)
@@ -197,7 +198,8 @@ impl Scheduler {
         let mut folded: Vec<(String, Value)> = Vec::with_capacity(writes.len());
         let mut places = std::collections::HashMap::new();
         for (key, value) in writes {
-            let reduce = self.state.keys().find(|known| known.name == *key).map_or(Reduce::Last, |key| key.reduce);
+            let reduce =
+                self.state.keys().find(|known| known.name == *key).map_or(Reduce::Last, |key| key.reduce);
             let list = || (reduce == Reduce::Append).then(|| Value::Array(Vec::new()));
             let place = *places.entry(key.as_str()).or_insert(folded.len());
             let before = folded.get(place).map(|(_, before)| before.clone()).or_else(list);
@@ -277,8 +279,10 @@ impl Scheduler {
         let shape = self.flow.shape();
         let mut targets = shape.leaving[node].iter().map(|edge| shape.ends[*edge].1);
         targets.find(|target| self.flow.id(*target).as_str() == wanted).ok_or_else(|| {
-            let ways: Vec<String> =
-                shape.leaving[node].iter().map(|edge| format!("`{}`", self.flow.id(shape.ends[*edge].1))).collect();
+            let ways: Vec<String> = shape.leaving[node]
+                .iter()
+                .map(|edge| format!("`{}`", self.flow.id(shape.ends[*edge].1)))
+                .collect();
             let what = format!("the router chose `{wanted}`, and its edges lead to {}", ways.join(", "));
             Failure::of(ErrorCode::Expression, what)
         })
@@ -368,7 +372,14 @@ impl Scheduler {
         Some(retry.delay(attempt.attempt, now.dice).as_millis() as u64)
     }
 
-    fn call_deputy(&self, node: NodeIndex, deputy: NodeIndex, failure: Failure, now: Now, events: &mut Vec<Event>) {
+    fn call_deputy(
+        &self,
+        node: NodeIndex,
+        deputy: NodeIndex,
+        failure: Failure,
+        now: Now,
+        events: &mut Vec<Event>,
+    ) {
         let error =
             system::Error { message: failure.message, code: Some(failure.code.to_string()), retryable: None };
         events.push(self.node_event(now, node, Body::Error(error)));
@@ -391,7 +402,8 @@ impl Scheduler {
                 self.completed(attempt, reply, Guarding::Full, now, &mut events);
             }
             _ => {
-                let message = self.spots[node].error.as_ref().map_or("it failed", |error| error.message.as_str());
+                let message =
+                    self.spots[node].error.as_ref().map_or("it failed", |error| error.message.as_str());
                 let message = format!("{message}; and its fallback `{}` did not help", self.flow.id(deputy));
                 let code = self.spots[node].error.as_ref().and_then(|error| error.code.clone());
                 let failure = Failure::of(code.unwrap_or(ErrorCode::Failed), message);

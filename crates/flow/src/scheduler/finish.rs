@@ -37,7 +37,8 @@ impl Scheduler {
     }
 
     fn cut(&self, why: &str, now: Now) -> Vec<Event> {
-        let open = |node: &NodeIndex| matches!(self.spots[*node].status, Status::Executing | Status::Interrupted);
+        let open =
+            |node: &NodeIndex| matches!(self.spots[*node].status, Status::Executing | Status::Interrupted);
         let mut events = Vec::new();
         for node in (0..self.spots.len()).filter(open) {
             if let Some(relay) = &self.spots[node].relay {
@@ -86,7 +87,11 @@ impl Scheduler {
         let final_output = match self.final_output() {
             Ok(output) => output,
             Err(why) => {
-                let error = system::Error { message: why, code: Some(ErrorCode::Expression.to_string()), retryable: None };
+                let error = system::Error {
+                    message: why,
+                    code: Some(ErrorCode::Expression.to_string()),
+                    retryable: None,
+                };
                 events.push(self.event(now, Body::Error(error)));
                 status = NodeStatus::Failed;
                 Json::from(Value::Null)
@@ -95,12 +100,14 @@ impl Scheduler {
         match self.flow.settings().hooks.consult(Point::AfterRun { status: &status, output: &final_output }) {
             Ok(advice) => events.extend(advice.events.into_iter().map(|body| self.event(now, body))),
             Err(why) => {
-                let error = system::Error { message: why, code: Some(ErrorCode::Hook.to_string()), retryable: None };
+                let error =
+                    system::Error { message: why, code: Some(ErrorCode::Hook.to_string()), retryable: None };
                 events.push(self.event(now, Body::Error(error)));
             }
         }
         let pending: Vec<Pending> = self.pending_nodes().map(|node| self.pending_entry(node)).collect();
-        let since = self.clock.last.map_or(0, |last| now.at.millis().saturating_sub(last.millis()).max(0) as u64);
+        let since =
+            self.clock.last.map_or(0, |last| now.at.millis().saturating_sub(last.millis()).max(0) as u64);
         let end = RunEnd {
             status: Some(status),
             final_output,
@@ -139,7 +146,9 @@ impl Scheduler {
             };
             return match formula.evaluate(&moment) {
                 Ok(value) => Ok(Json::from(value)),
-                Err(_) if self.failed + self.cancelled > 0 || self.cancel.is_some() => Ok(self.last_outputs()),
+                Err(_) if self.failed + self.cancelled > 0 || self.cancel.is_some() => {
+                    Ok(self.last_outputs())
+                }
                 Err(why) => Err(format!("the flow's output: {why}")),
             };
         }
@@ -149,12 +158,14 @@ impl Scheduler {
     /// The outputs of completed nodes that lead nowhere; one as it is, several by node id, items in order.
     fn last_outputs(&self) -> Json {
         let shape = self.flow.shape();
-        let leads_on = |node: NodeIndex| shape.leaving[node].iter().any(|edge| self.decisions[*edge] == Decision::Live);
+        let leads_on =
+            |node: NodeIndex| shape.leaving[node].iter().any(|edge| self.decisions[*edge] == Decision::Live);
         let last: Vec<NodeIndex> = (0..self.spots.len())
             .filter(|node| self.spots[*node].status == Status::Completed && shape.layer[*node].is_some())
             .filter(|node| !leads_on(*node))
             .collect();
-        let gave = |node: NodeIndex| self.spots[node].output.clone().unwrap_or_else(|| Json::from(Value::Null));
+        let gave =
+            |node: NodeIndex| self.spots[node].output.clone().unwrap_or_else(|| Json::from(Value::Null));
         if self.origin.item {
             let values: Vec<Json> = (0..self.spots.len()).map(gave).collect();
             return Json::from(serde_json::to_value(values).unwrap_or_default());

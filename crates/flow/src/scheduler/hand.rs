@@ -30,7 +30,8 @@ impl Scheduler {
             [] => self.task.clone(),
             [one] => self.gave(*one),
             several => {
-                let by_id = several.iter().map(|node| (self.flow.id(*node).to_string(), self.gave(*node).value()));
+                let by_id =
+                    several.iter().map(|node| (self.flow.id(*node).to_string(), self.gave(*node).value()));
                 Json::from(Value::Object(by_id.collect::<Map<_, _>>()))
             }
         }

@@ -9,9 +9,10 @@ use crate::definition::{EdgeIndex, Join, NodeIndex, When};
 impl Scheduler {
     /// Decides the edges that leave a node that completed.
     pub(super) fn decide_edges(&mut self, node: NodeIndex, decided: &[EdgeDecision]) {
-        let rerouted = self.leaving(node).iter().zip(decided).any(|(edge, decision)| {
-            decision.live && matches!(self.flow.edges()[*edge].when, When::Reroute)
-        });
+        let rerouted =
+            self.leaving(node).iter().zip(decided).any(|(edge, decision)| {
+                decision.live && matches!(self.flow.edges()[*edge].when, When::Reroute)
+            });
         for position in 0..self.leaving(node).len() {
             let edge = self.leaving(node)[position];
             let target = self.flow.shape().ends[edge].1;
@@ -82,7 +83,8 @@ impl Scheduler {
     /// Puts a node in line; one that has run as often as it may is skipped.
     pub(super) fn enqueue(&mut self, node: NodeIndex, queue: Queue) {
         let spot = &self.spots[node];
-        let spent = self.flow.nodes()[node].max_executions.is_some_and(|max| spot.execution >= max && !spot.again);
+        let spent =
+            self.flow.nodes()[node].max_executions.is_some_and(|max| spot.execution >= max && !spot.again);
         let queue = if spent { Queue::Skip } else { queue };
         match queue {
             Queue::Ready => self.ready.push_back(node),
@@ -209,7 +211,9 @@ impl Scheduler {
     pub(super) fn takeable(&self) -> Vec<EdgeIndex> {
         let shape = self.flow.shape();
         let idle = |edge: &&EdgeIndex| self.busy[shape.reach_of[&shape.ends[**edge].1]] == 0;
-        let Some(target) = self.fired.iter().find(idle).map(|edge| shape.ends[*edge].1) else { return Vec::new() };
+        let Some(target) = self.fired.iter().find(idle).map(|edge| shape.ends[*edge].1) else {
+            return Vec::new();
+        };
         self.fired.iter().copied().filter(|edge| shape.ends[*edge].1 == target).collect()
     }
 
@@ -271,11 +275,7 @@ impl Scheduler {
 }
 
 fn enough(spot: &Spot, wanted: u32) -> Option<bool> {
-    if spot.live >= wanted {
-        Some(true)
-    } else {
-        (spot.live + spot.undecided < wanted).then_some(false)
-    }
+    if spot.live >= wanted { Some(true) } else { (spot.live + spot.undecided < wanted).then_some(false) }
 }
 
 /// Counts an edge in, or out, among those that enter its target.

@@ -29,11 +29,17 @@ pub(super) enum Watched {
 }
 
 impl Scheduler {
-    pub(super) fn begin(&self, task: Json, state: BTreeMap<String, Json>, now: Now) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn begin(
+        &self,
+        task: Json,
+        state: BTreeMap<String, Json>,
+        now: Now,
+    ) -> Result<Vec<Event>, Refusal> {
         if self.phase != Phase::New {
             return Err(Refusal::Started(self.origin.run.clone()));
         }
-        let advice = self.flow.settings().hooks.consult(Point::BeforeRun { task: &task }).map_err(Refusal::Hook)?;
+        let advice =
+            self.flow.settings().hooks.consult(Point::BeforeRun { task: &task }).map_err(Refusal::Hook)?;
         if let hook::Verdict::Cancel(why) | hook::Verdict::Ask(why) = advice.verdict {
             return Err(Refusal::Hook(why));
         }
@@ -65,7 +71,12 @@ impl Scheduler {
         Ok(vec![self.event(now, Body::Resumed(Resumed {}))])
     }
 
-    pub(super) fn patch(&self, writes: BTreeMap<String, Json>, by: String, now: Now) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn patch(
+        &self,
+        writes: BTreeMap<String, Json>,
+        by: String,
+        now: Now,
+    ) -> Result<Vec<Event>, Refusal> {
         let values = values(&writes);
         let folded = self.state.fold(values.iter().map(|(key, value)| (key.as_str(), value)));
         folded.map_err(|error| Refusal::State(error.to_string()))?;
@@ -114,7 +125,8 @@ impl Scheduler {
         let waived = self.spots[node].waived;
         if !self.flow.settings().hooks.is_empty() && !waived {
             let given = input.clone().unwrap_or_else(|| self.given(node));
-            let point = Point::BeforeNode { node: self.flow.id(node), execution: next.execution, input: &given };
+            let point =
+                Point::BeforeNode { node: self.flow.id(node), execution: next.execution, input: &given };
             let advice = match self.flow.settings().hooks.consult(point) {
                 Ok(advice) => advice,
                 Err(why) => {
@@ -139,7 +151,9 @@ impl Scheduler {
                 Watched::Passed(value) if value == given => {}
                 Watched::Passed(value) => input = Some(value),
                 Watched::Rerouted(to) => return self.reroute_input(next, input, given, &to, now, events),
-                Watched::Blocked { why, .. } => return events.extend(self.ask_about_input(next, &given, &why, now)),
+                Watched::Blocked { why, .. } => {
+                    return events.extend(self.ask_about_input(next, &given, &why, now));
+                }
             }
         }
         events.push(self.node_start(next, input, now));

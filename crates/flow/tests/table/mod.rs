@@ -13,7 +13,8 @@ use antiphon_event::{Body, Event, Json, Mode, NodeStatus, Timestamp};
 use antiphon_flow::function::{Failure, Function, Reply};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::{
-    Attempt, Builder, Class, Edge, Effect, Flow, Formula, Input, Join, Limits, Node, Now, OnFailure, Origin, Scheduler,
+    Attempt, Builder, Class, Edge, Effect, Flow, Formula, Input, Join, Limits, Node, Now, OnFailure, Origin,
+    Scheduler,
 };
 use expect_test::Expect;
 use serde_json::Value;
@@ -83,8 +84,10 @@ impl Table {
         let id = |attempt: &Attempt| self.scheduler.flow().id(attempt.node).to_string();
         match effect {
             Effect::Perform(attempt) => {
-                let execution = if attempt.execution > 1 { format!("#{}", attempt.execution) } else { String::new() };
-                let repeat = if attempt.attempt > 1 { format!("~{}", attempt.attempt) } else { String::new() };
+                let execution =
+                    if attempt.execution > 1 { format!("#{}", attempt.execution) } else { String::new() };
+                let repeat =
+                    if attempt.attempt > 1 { format!("~{}", attempt.attempt) } else { String::new() };
                 format!("run {}{execution}{repeat}", id(attempt))
             }
             Effect::Wait(attempt, millis) => format!("delay {} {millis}", id(attempt)),

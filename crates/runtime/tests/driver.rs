@@ -1,0 +1,488 @@
+//! Flows on the driver: real tasks, real processes, a journal in memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::{Body, Event, Json, Mode, NodeStatus};
+use antiphon_flow::function::{Failure, Function};
+use antiphon_flow::retry::Retry;
+use antiphon_flow::schema::Schema;
+use antiphon_flow::state::{Key, Reduce};
+use antiphon_flow::{Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
+use antiphon_port::Journal;
+use antiphon_runtime::{Engine, Invocation, Outcome, Report, Run, TaskClock};
+use serde_json::{Value, json};
+
+fn expression(text: &str) -> Node {
+    Node::expression(text).expect("an expression")
+}
+
+fn formula(text: &str) -> Formula {
+    Formula::from(Expression::parse(text).expect("an expression"))
+}
+
+fn engine() -> Engine {
+    Engine::new(antiphon_store::open("memory:").expect("a store in memory"))
+}
+
+/// An engine that tells the time by the tasks' own clock, which these tests speed up.
+fn quick_engine() -> Engine {
+    engine().clock(TaskClock::new("2026-01-01T00:00:00Z".parse().expect("a moment")))
+}
+
+async fn finish(engine: &Engine, flow: Flow, task: Value) -> Report {
+    let mut run = engine.start(flow, Invocation::new(task)).await.expect("accepted");
+    run.wait().await.expect("no fault")
+}
+
+async fn events(run: &Run) -> Vec<Event> {
+    let mut tail = run.events();
+    let mut all = Vec::new();
+    while let Some(page) = tail.next().await.expect("readable") {
+        all.extend(page);
+    }
+    all
+}
+
+fn tags(events: &[Event]) -> Vec<String> {
+    let node = |event: &Event| event.head.node_id.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
+    events.iter().map(|event| format!("{}{}", event.body.tag(), node(event))).collect()
+}
+
+#[tokio::test]
+async fn a_chain_hands_its_outputs_on_and_says_all_of_it() {
+    let flow = Flow::new("chain")
+        .node("a", expression("task + 'b'"))
+        .node(
+            "c",
+            Node::function(Function::new(|call| async move { Ok(format!("{}c", call.input.to_text())) })),
+        )
+        .edge(Edge::new("a", "c"))
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("a")).await.expect("accepted");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!((report.outcome, &*report.output.to_text()), (Outcome::Completed, "abc"));
+    let told = tags(&events(&run).await);
+    assert_eq!(
+        told,
+        [
+            "session_created",
+            "run_start",
+            "layer_start",
+            "node_start a",
+            "node_end a",
+            "edge_transition",
+            "layer_end",
+            "layer_start",
+            "node_start c",
+            "node_end c",
+            "layer_end",
+            "run_end"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn several_sources_come_as_an_object_and_state_is_folded_in_journal_order() {
+    let number = || Schema::compile(json!({"type": "integer"})).expect("a schema");
+    let key = Key { name: "n".into(), schema: number(), default: Some(json!(10)), reduce: Reduce::Sum };
+    let flow = Flow::new("fan")
+        .state(key)
+        .node("s", expression("1"))
+        .node("a", expression("input + 1").set("n", formula("1")))
+        .node("b", expression("input + 2").set("n", formula("1")))
+        .node("j", expression("input.a * 10 + input.b + state.n"))
+        .edge(Edge::new("s", "a"))
+        .edge(Edge::new("s", "b"))
+        .edge(Edge::new("a", "j"))
+        .edge(Edge::new("b", "j"))
+        .build()
+        .expect("sound");
+    let report = finish(&engine(), flow, json!(null)).await;
+    assert_eq!(report.output.value(), json!(2 * 10 + 3 + 12));
+    assert_eq!(report.state["n"], 12);
+}
+
+#[tokio::test]
+async fn a_map_runs_a_node_for_each_item_and_keeps_their_order() {
+    let notes = Key {
+        name: "notes".into(),
+        schema: Schema::compile(json!({"type": "array"})).expect("a schema"),
+        default: Some(json!([])),
+        reduce: Reduce::Append,
+    };
+    let each = expression("item * item").set("notes", formula("output"));
+    let flow = Flow::new("map")
+        .state(notes)
+        .node("each", Node::map(formula("task"), each).max_parallel(2))
+        .build()
+        .expect("sound");
+    let report = finish(&engine(), flow, json!([1, 2, 3, 4])).await;
+    assert_eq!(report.output.value(), json!([1, 4, 9, 16]));
+    assert_eq!(report.state["notes"], json!([1, 4, 9, 16]));
+}
+
+#[tokio::test]
+async fn a_nested_flow_streams_through_with_its_path_and_its_failure_is_its_nodes() {
+    let inner = Flow::new("inner")
+        .node(
+            "x",
+            Node::function(Function::plain(|call| match call.value().as_str() {
+                Some("break") => Err(Failure::new("it broke")),
+                _ => Ok("fine"),
+            })),
+        )
+        .build()
+        .expect("sound");
+    let flow = Flow::new("outer").node("sub", Node::flow(inner)).build().expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow.clone(), Invocation::new("go")).await.expect("accepted");
+    assert_eq!(run.wait().await.expect("no fault").output.to_text(), "fine");
+    let told = events(&run).await;
+    let inner =
+        told.iter().find(|event| event.head.node_id.as_ref().is_some_and(|id| *id == "x")).expect("it ran");
+    let path: Vec<&str> = inner.head.node_path.iter().flatten().map(|id| id.as_str()).collect();
+    assert_eq!(path, ["sub", "x"]);
+    let report = finish(&engine, flow, json!("break")).await;
+    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(report.statuses["sub"], NodeStatus::Failed);
+}
+
+#[tokio::test]
+async fn a_person_is_asked_and_the_decision_is_the_output_before_the_edges_are_judged() {
+    let flow = Flow::new("gate")
+        .node("gate", Node::human(Human { prompt: "Publish?".into(), ..Human::default() }))
+        .node("yes", expression("'published'"))
+        .node("no", expression("'dropped'"))
+        .edge(Edge::new("gate", "yes").when(formula("output.approved")))
+        .edge(Edge::new("gate", "no").when(formula("!output.approved")))
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    let paused = run.wait().await.expect("no fault");
+    assert_eq!((paused.outcome, paused.relays.len()), (Outcome::Paused, 1));
+    let answer = RelayResolved {
+        relay_id: paused.relays[0].clone(),
+        approved: Some(true),
+        answer: None,
+        input: None,
+        scope: None,
+        reason: None,
+        by: "tester".into(),
+    };
+    run.answer(answer.clone()).await.expect("taken");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!((report.outcome, &*report.output.to_text()), (Outcome::Completed, "published"));
+    run.answer(answer).await.expect_err("an answer is taken once");
+}
+
+#[tokio::test]
+async fn a_paused_run_is_gone_on_with_by_another_engine() {
+    let built = || {
+        Flow::new("gate")
+            .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
+            .node("next", expression("input.by"))
+            .edge(Edge::new("gate", "next"))
+            .build()
+            .expect("sound")
+    };
+    let first = engine();
+    let mut run = first.start(built(), Invocation::new("text")).await.expect("accepted");
+    let relay = run.wait().await.expect("no fault").relays[0].clone();
+    let branch = run.branch().clone();
+    drop(run);
+    let second = Engine::new(Arc::clone(first.journal()));
+    let mut run = loop {
+        match second.resume(branch.clone(), Some(built())).await {
+            Ok(run) => break run,
+            Err(_) => tokio::task::yield_now().await,
+        }
+    };
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Paused);
+    let answer = RelayResolved {
+        relay_id: relay,
+        approved: Some(true),
+        answer: None,
+        input: None,
+        scope: None,
+        reason: None,
+        by: "tester".into(),
+    };
+    run.answer(answer).await.expect("taken");
+    assert_eq!(run.wait().await.expect("no fault").output.to_text(), "tester");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failing_node_is_tried_again_and_its_attempts_are_numbered() {
+    let tries = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&tries);
+    let flaky = Function::new(move |call| {
+        let seen = Arc::clone(&seen);
+        async move {
+            seen.fetch_add(1, Ordering::SeqCst);
+            if call.attempt < 3 { Err(Failure::new("not yet")) } else { Ok(json!(call.attempt)) }
+        }
+    });
+    let retry = Retry { delay: Duration::from_secs(5), ..Retry::new(5) };
+    let flow = Flow::new("flaky").node("a", Node::function(flaky).retry(retry)).build().expect("sound");
+    let report = finish(&quick_engine(), flow, json!(null)).await;
+    assert_eq!((report.output.value(), tries.load(Ordering::SeqCst)), (json!(3), 3));
+}
+
+#[tokio::test]
+async fn a_node_that_ignores_its_timeout_is_cut_off_and_its_late_output_dropped() {
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let held = std::sync::Mutex::new(held);
+    let stubborn = Function::plain(move |_| {
+        let _ = held.lock().expect("one caller").recv();
+        Ok("too late")
+    });
+    let flow = Flow::new("stubborn")
+        .node("a", Node::function(stubborn).timeout(Duration::from_millis(20)).isolate())
+        .node("b", expression("input.error.code"))
+        .edge(Edge::new("a", "b"))
+        .build()
+        .expect("sound");
+    let report = finish(&engine(), flow, json!(null)).await;
+    assert_eq!((report.outcome, &*report.output.to_text()), (Outcome::Completed, "timeout"));
+    drop(release);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_takes_too_long_ends_with_its_reason_and_what_there_is() {
+    let slow = Function::new(|_| async {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        Ok(())
+    });
+    let limits = Limits { execution_timeout: Some(Duration::from_secs(60)), ..Limits::default() };
+    let flow = Flow::new("slow")
+        .limits(limits)
+        .node("quick", expression("'done'"))
+        .node("slow", Node::function(slow))
+        .build()
+        .expect("sound");
+    let report = finish(&quick_engine(), flow, json!(null)).await;
+    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(report.reason.expect("a reason").as_str(), "execution_timeout");
+    assert_eq!(report.outputs["quick"].to_text(), "done");
+    assert_eq!(report.statuses["slow"], NodeStatus::Cancelled);
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_waiting_for_a_person_counts_in_no_timeout() {
+    let limits = Limits { execution_timeout: Some(Duration::from_secs(60)), ..Limits::default() };
+    let flow = Flow::new("gate")
+        .limits(limits)
+        .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
+        .build()
+        .expect("sound");
+    let engine = quick_engine();
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    let relay = run.wait().await.expect("no fault").relays[0].clone();
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    let answer = RelayResolved {
+        relay_id: relay,
+        approved: Some(true),
+        answer: None,
+        input: None,
+        scope: None,
+        reason: None,
+        by: "tester".into(),
+    };
+    run.answer(answer).await.expect("still wanted");
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Completed);
+}
+
+#[tokio::test]
+async fn a_cancel_now_stops_what_runs_at_any_depth_and_gives_the_partial_result() {
+    let forever = || Node::function(Function::new(|_| std::future::pending::<Result<(), Failure>>()));
+    let inner = Flow::new("inner").node("x", forever()).build().expect("sound");
+    let flow = Flow::new("outer")
+        .node("a", expression("'kept'"))
+        .node("sub", Node::flow(inner))
+        .node("after", expression("input"))
+        .edge(Edge::new("sub", "after"))
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("go")).await.expect("accepted");
+    let mut tail = run.events();
+    while !tags(&tail.next().await.expect("readable").expect("more to come"))
+        .contains(&"node_start x".to_owned())
+    {}
+    run.cancel("tester", Mode::Now).await.expect("taken");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!(report.outcome, Outcome::Cancelled);
+    assert_eq!(report.outputs["a"].to_text(), "kept");
+    let told = events(&run).await;
+    let ends = told.iter().filter(|event| matches!(event.body, Body::RunEnd(_))).count();
+    assert_eq!(ends, 2, "the run inside ended too");
+}
+
+#[tokio::test]
+async fn text_is_live_and_a_reader_that_goes_away_holds_nothing_up() {
+    let (go, wait) = tokio::sync::oneshot::channel::<()>();
+    let wait = Arc::new(std::sync::Mutex::new(Some(wait)));
+    let talker = Function::new(move |call| {
+        let wait = wait.lock().expect("one caller").take();
+        async move {
+            call.say("hello ").await;
+            if let Some(wait) = wait {
+                let _ = wait.await;
+            }
+            for _ in 0..5000 {
+                call.say("more").await;
+            }
+            Ok("done")
+        }
+    });
+    let flow = Flow::new("talk").node("a", Node::function(talker)).build().expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("go")).await.expect("accepted");
+    let mut tail = run.events();
+    while !tags(&tail.next().await.expect("readable").expect("more to come")).contains(&"text a".to_owned()) {
+    }
+    drop(tail);
+    go.send(()).expect("the node waits");
+    assert_eq!(run.wait().await.expect("no fault").output.to_text(), "done");
+}
+
+#[tokio::test]
+async fn a_command_gets_its_input_and_gives_its_output() {
+    let flow = Flow::new("shell")
+        .node("up", Node::command(["sh", "-c", "tr a-z A-Z; echo \" $ANTIPHON_NODE_ID\""]))
+        .build()
+        .expect("sound");
+    let report = finish(&engine(), flow, json!("text")).await;
+    assert_eq!(report.output.to_text(), "TEXT up");
+}
+
+#[tokio::test]
+async fn a_command_that_fails_prints_too_much_or_never_ends_is_a_failure_with_its_reason() {
+    let rows: [(&[&str], &str); 5] = [
+        (&["sh", "-c", "echo oh no >&2; exit 3"], "`sh` ended with code 3: oh no"),
+        (&["sh", "-c", "head -c 9000000 /dev/zero | tr '\\0' x"], "more than 8388608 bytes"),
+        (&["sh", "-c", "sleep 1000 & sleep 1000"], "it took longer than 100 ms"),
+        (&["there-is-no-such-program"], "`there-is-no-such-program` could not be started"),
+        (&["printf", "\\377"], "not UTF-8"),
+    ];
+    for (run, expected) in rows {
+        let node = Node::command(run.iter().copied()).timeout(Duration::from_millis(100)).isolate();
+        let node = if expected.contains("100 ms") { node } else { node.timeout(Duration::from_secs(60)) };
+        let flow = Flow::new("shell").node("a", node).build().expect("sound");
+        let report = finish(&engine(), flow, json!("text")).await;
+        let message = report.output.value()["error"]["message"].as_str().unwrap_or_default().to_owned();
+        assert!(message.contains(expected), "{run:?}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_leaves_running_is_killed_with_it() {
+    let flow = Flow::new("shell")
+        .node("a", Node::command(["sh", "-c", "sleep 1000 & echo $!"]))
+        .build()
+        .expect("sound");
+    let report = finish(&engine(), flow, json!("")).await;
+    let child = report.output.to_text().trim().to_owned();
+    let alive = || {
+        let status = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        !status.is_empty() && !status.contains(") Z")
+    };
+    for _ in 0..10_000 {
+        if !alive() {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("process {child} outlived its node");
+}
+
+#[tokio::test]
+async fn a_scripted_agent_streams_and_its_loop_goes_round() {
+    let script = json!({"replies": [[{"text": "a draft"}, {"usage": {"input": 10, "output": 5}}], [{"text": "better"}]]});
+    let review = json!({"replies": [[{"output": {"ok": false}}], [{"output": {"ok": true}}]]});
+    let flow = Flow::new("report")
+        .limits(Limits { max_node_executions: Some(20), ..Limits::default() })
+        .node("write", Node::agent("scripted", script))
+        .node("review", Node::agent("scripted", review))
+        .node("format", Node::command(["tr", "a-z", "A-Z"]).input(formula("outputs.write")))
+        .edge(Edge::new("write", "review"))
+        .edge(Edge::new("review", "write").when(formula("!output.ok")))
+        .edge(Edge::new("review", "format").when(formula("output.ok")))
+        .entry("write")
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("a report")).await.expect("accepted");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!(report.output.to_text(), "BETTER");
+    let told = events(&run).await;
+    assert_eq!(told.iter().filter(|event| matches!(event.body, Body::HarnessEnd(_))).count(), 4);
+    let blocks: Json = told
+        .iter()
+        .find_map(|event| match &event.body {
+            Body::RunStart(start) => start.input.clone(),
+            _ => None,
+        })
+        .expect("a task");
+    assert_eq!(blocks.to_text(), "a report");
+}
+
+#[tokio::test]
+async fn a_run_is_refused_while_another_is_under_way_in_its_session() {
+    let flow = Flow::new("gate")
+        .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow.clone(), Invocation::new("text")).await.expect("accepted");
+    run.wait().await.expect("no fault");
+    let again = Invocation { session: Some(run.session().clone()), ..Invocation::new("more") };
+    let refused = engine.start(flow, again).await.err().expect("refused").to_string();
+    assert!(refused.contains("in use") || refused.contains("under way"), "{refused}");
+}
+
+#[tokio::test]
+async fn ten_thousand_nodes_of_every_shape_come_to_an_end() {
+    let nothing = || Node::function(Function::new(|_| async { Ok(()) }));
+    let mut fan = Flow::new("fan").node("s", nothing()).node("j", nothing().join(Join::All));
+    for index in 0..2000 {
+        let id = format!("n{index}");
+        fan = fan.node(&id, nothing()).edge(Edge::new("s", &id)).edge(Edge::new(&id, "j"));
+    }
+    let report = finish(&engine(), fan.build().expect("sound"), json!(null)).await;
+    assert_eq!(report.outcome, Outcome::Completed);
+    let turns = Limits { max_node_executions: Some(10_000), ..Limits::default() };
+    let round = Flow::new("round")
+        .limits(turns)
+        .entry("a")
+        .node("a", nothing())
+        .node("b", nothing())
+        .edge(Edge::new("a", "b"))
+        .edge(Edge::new("b", "a"))
+        .build()
+        .expect("sound");
+    let report = finish(&engine(), round, json!(null)).await;
+    assert_eq!(report.reason.expect("a limit").as_str(), "max_node_executions");
+    let each = Node::map(formula("task"), nothing());
+    let map = Flow::new("map").node("each", each).build().expect("sound");
+    let report = finish(&engine(), map, json!((0..3000).collect::<Vec<u32>>())).await;
+    assert_eq!(report.output.value().as_array().map(Vec::len), Some(3000));
+}
+
+#[tokio::test]
+async fn everything_in_the_journal_can_be_read_back_in_order() {
+    let store: Arc<dyn Journal> = antiphon_store::open("memory:").expect("a store in memory");
+    let engine = Engine::new(Arc::clone(&store));
+    let flow = Flow::new("one").node("a", expression("1")).build().expect("sound");
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    let report = run.wait().await.expect("no fault");
+    let read = store.read(run.branch(), 0, 1000).await.expect("readable");
+    let numbers: Vec<u64> = read.iter().filter_map(|event| event.head.seq).collect();
+    assert_eq!(numbers, (1..=report.seq).collect::<Vec<u64>>());
+}
