@@ -31,6 +31,7 @@ pub const ROWS: &[Row] = &[
     edge("port", &["event"]),
     edge("store", &["event", "port"]),
     edge("runtime", &["event", "flow", "port"]),
+    edge("sim", &["event", "flow", "port", "store", "runtime"]),
     edge("testkit", &["event", "port"]),
     edge("bench", &["event", "graph", "view", "flow", "port", "store", "runtime", "testkit"]),
     edge("cli", &["event", "graph", "view", "flow", "port", "store", "runtime"]),

@@ -484,9 +484,14 @@ impl Driver {
         Report::new(&root.scheduler, session, root.end.as_ref(), self.tree.relays(), self.seq)
     }
 
-    /// The status of the root run, once it has ended.
-    pub(crate) fn ended(&self) -> Option<NodeStatus> {
-        self.tree.machines[0].scheduler.ended().cloned()
+    /// Whether there is nothing to go on with.
+    pub(crate) fn completed(&self) -> bool {
+        self.tree.machines[0].scheduler.ended() == Some(&NodeStatus::Completed)
+    }
+
+    /// Says how the run ended, and lets go of its session.
+    pub(crate) fn rest(self) {
+        self.stand(Standing::Ended(Arc::new(self.report())));
     }
 
     /// Everything that has no outcome yet is taken up again: by this process, which did not start it.

@@ -92,9 +92,6 @@ pub enum Refused {
     /// The flow in the journal cannot be read.
     #[error("the flow in the journal cannot be read: {0}")]
     Unreadable(String),
-    /// The run is over, and well.
-    #[error("run {0} has completed: there is nothing to go on with")]
-    Completed(antiphon_event::RunId),
 }
 
 impl Engine {
@@ -172,8 +169,8 @@ impl Engine {
         Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began: seq, wishes, progress })
     }
 
-    /// Goes on with the last run of a branch: after a crash, a pause, a failure or a cancel. A flow that was built in
-    /// Rust is not in the journal and has to be handed over.
+    /// Goes on with the last run of a branch: after a crash, a pause, a failure or a cancel. One that has completed is
+    /// only reported. A flow that was built in Rust is not in the journal and has to be handed over.
     pub async fn resume(&self, branch: Branch, flow: Option<Flow>) -> Result<Run, Refused> {
         let parts = &self.0;
         let claim = parts.journal.claim(&branch.session)?;
@@ -182,12 +179,13 @@ impl Engine {
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
         driver.tree = tree;
-        if driver.ended() == Some(antiphon_event::NodeStatus::Completed) {
-            return Err(Refused::Completed(run));
+        if driver.completed() {
+            driver.rest();
+        } else {
+            resume::take_over(&mut driver)?;
+            driver.accept().await?;
+            tokio::spawn(driver.run());
         }
-        resume::take_over(&mut driver)?;
-        driver.accept().await?;
-        tokio::spawn(driver.run());
         Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began, wishes, progress })
     }
 

@@ -27,6 +27,7 @@ impl Scheduler {
             (Body::NodeSkipped(skip), Some(node)) => self.node_skipped(node, skip),
             (Body::NodeRetry(retry), Some(node)) => {
                 self.spots[node].delay = Some(retry.delay_ms);
+                self.spots[node].retries += 1;
                 return vec![Effect::Wait(self.attempt(node), retry.delay_ms)];
             }
             (Body::NodeTimeout(_), Some(node)) => return vec![Effect::Stop(self.attempt(node))],
@@ -102,6 +103,9 @@ impl Scheduler {
             spot.again = false;
             if start.input.is_some() || start.attempt == 1 {
                 spot.input.clone_from(&start.input);
+            }
+            if start.attempt == 1 {
+                spot.retries = 0;
             }
         });
         if self.works_inside(node) {
@@ -263,6 +267,7 @@ impl Scheduler {
             self.shift(node, |spot| {
                 spot.status = Status::Pending;
                 spot.again = true;
+                spot.retries = 0;
             });
             if let Some(layer) = self.flow.shape().layer[node] {
                 self.layers[layer as usize].unsettled += 1;

@@ -366,10 +366,11 @@ impl Scheduler {
             && matches!(node.class(), Class::Write | Class::External)
             && !node.idempotent
             && !retry.names(failure.code.as_str());
-        if unsafe_to_repeat || !retry.allows(attempt.attempt, failure.code.as_str()) {
+        let tries = self.spots[attempt.node].retries + 1;
+        if unsafe_to_repeat || !retry.allows(tries, failure.code.as_str()) {
             return None;
         }
-        Some(retry.delay(attempt.attempt, now.dice).as_millis() as u64)
+        Some(retry.delay(tries, now.dice).as_millis() as u64)
     }
 
     fn call_deputy(

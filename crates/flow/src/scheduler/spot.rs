@@ -160,6 +160,8 @@ pub(super) struct Spot {
     pub(super) relay: Option<Arc<Relay>>,
     pub(super) answer: Option<Arc<(Relay, RelayResolved)>>,
     pub(super) delay: Option<u64>,
+    /// How often this execution failed and was tried again; attempts that were lost do not count.
+    pub(super) retries: u32,
     /// The node that takes over for it now.
     pub(super) deputy: Option<NodeIndex>,
     /// Nodes it takes over for, the first one first.
@@ -192,6 +194,7 @@ impl Spot {
             relay: None,
             answer: None,
             delay: None,
+            retries: 0,
             deputy: None,
             callers: VecDeque::new(),
             waived: false,

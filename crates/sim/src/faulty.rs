@@ -1,0 +1,138 @@
+//! [`Faulty`]: a journal whose process dies at appends.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use antiphon_event::{Event, SessionId};
+use antiphon_port::{
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Head, Journal, Page, Reply, Saved, Sent,
+    SessionSummary, Verdict,
+};
+use fastrand::Rng;
+
+/// How often an append goes wrong.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Trouble {
+    /// Never.
+    None,
+    /// One append in so many kills the process; as many are refused for a moment.
+    OneIn(u64),
+}
+
+/// A journal whose process dies at appends: before they are kept, or after and before anybody hears of it.
+pub(crate) struct Faulty {
+    inner: Arc<dyn Journal>,
+    trouble: Trouble,
+    chance: Mutex<Rng>,
+    dead: AtomicBool,
+    /// Appends made, over all processes.
+    pub(crate) appends: Arc<AtomicU64>,
+    /// The last position that was acknowledged.
+    pub(crate) acknowledged: Arc<AtomicU64>,
+}
+
+impl Faulty {
+    pub(crate) fn new(
+        inner: Arc<dyn Journal>,
+        trouble: Trouble,
+        seed: u64,
+        counts: (Arc<AtomicU64>, Arc<AtomicU64>),
+    ) -> Self {
+        let (appends, acknowledged) = counts;
+        let chance = Mutex::new(Rng::with_seed(seed));
+        Self { inner, trouble, chance, dead: AtomicBool::new(false), appends, acknowledged }
+    }
+
+    fn roll(&self) -> u64 {
+        match self.trouble {
+            Trouble::None => u64::MAX,
+            Trouble::OneIn(many) => self.chance.lock().expect("nobody panics while rolling").u64(0..many * 3),
+        }
+    }
+}
+
+fn dies() -> Fault {
+    Fault::Storage { place: "simulation".into(), why: "the process died".into(), passing: false }
+}
+
+impl Journal for Faulty {
+    fn append(&self, branch: &Branch, expected: u64, batch: Batch) -> Ack {
+        if self.dead.load(Ordering::Relaxed) {
+            return Reply::ready(Err(dies()));
+        }
+        self.appends.fetch_add(1, Ordering::Relaxed);
+        let end = expected + batch.len() as u64;
+        match self.roll() {
+            0 => {
+                self.dead.store(true, Ordering::Relaxed);
+                Reply::ready(Err(dies()))
+            }
+            1 => {
+                self.dead.store(true, Ordering::Relaxed);
+                let _kept = self.inner.append(branch, expected, batch);
+                Reply::ready(Err(dies()))
+            }
+            2 => Reply::ready(Err(Fault::Busy { place: "simulation".into(), waiting: 1 })),
+            _ => {
+                self.acknowledged.store(end, Ordering::Relaxed);
+                self.inner.append(branch, expected, batch)
+            }
+        }
+    }
+
+    fn read(&self, branch: &Branch, after: u64, limit: usize) -> Reply<Vec<Event>> {
+        self.inner.read(branch, after, limit)
+    }
+
+    fn export(&self, branch: &Branch, after: u64, limit: usize) -> Reply<Vec<Exported>> {
+        self.inner.export(branch, after, limit)
+    }
+
+    fn head(&self, branch: &Branch) -> Reply<Head> {
+        self.inner.head(branch)
+    }
+
+    fn create(&self, branch: &Branch) -> Reply<Head> {
+        self.inner.create(branch)
+    }
+
+    fn fork(&self, from: &Branch, at: u64, into: &Branch) -> Reply<Head> {
+        self.inner.fork(from, at, into)
+    }
+
+    fn sessions(&self, page: Page) -> Reply<Vec<SessionSummary>> {
+        self.inner.sessions(page)
+    }
+
+    fn branches(&self, session: &SessionId) -> Reply<Vec<BranchSummary>> {
+        self.inner.branches(session)
+    }
+
+    fn remove(&self, session: &SessionId, force: bool) -> Reply<()> {
+        self.inner.remove(session, force)
+    }
+
+    fn verify(&self, branch: &Branch) -> Reply<Verdict> {
+        self.inner.verify(branch)
+    }
+
+    fn claim(&self, session: &SessionId) -> Result<Claim, Fault> {
+        self.inner.claim(session)
+    }
+
+    fn send(&self, session: &SessionId, text: &str) -> Reply<u64> {
+        self.inner.send(session, text)
+    }
+
+    fn take(&self, session: &SessionId, done: u64) -> Reply<Vec<Sent>> {
+        self.inner.take(session, done)
+    }
+
+    fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+        self.inner.save(branch, name, seq, bytes)
+    }
+
+    fn saved(&self, branch: &Branch, name: &str, at: u64) -> Reply<Option<Saved>> {
+        self.inner.saved(branch, name, at)
+    }
+}
