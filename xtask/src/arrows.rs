@@ -28,14 +28,17 @@ pub const ROWS: &[Row] = &[
     pure("graph", &["event"]),
     pure("view", &["event", "graph"]),
     pure("flow", &["event"]),
-    edge("testkit", &["event"]),
-    edge("bench", &["event", "graph", "view", "testkit"]),
-    edge("cli", &["event", "graph", "view"]),
+    edge("port", &["event"]),
+    edge("store", &["event", "port"]),
+    edge("runtime", &["event", "flow", "port"]),
+    edge("testkit", &["event", "port"]),
+    edge("bench", &["event", "graph", "view", "flow", "port", "store", "runtime", "testkit"]),
+    edge("cli", &["event", "graph", "view", "flow", "port", "store", "runtime"]),
     edge("xtask", &["event"]),
 ];
 
 /// What the tests of any crate may use.
-pub const IN_TESTS: &[&str] = &["testkit"];
+pub const IN_TESTS: &[&str] = &["testkit", "store"];
 
 /// Crates from outside that a pure crate may name, each without a clock, I/O, tasks or dice as we use it.
 pub const PURE_MAY_USE: &[&str] = &[

@@ -101,6 +101,13 @@ codes! {
         NodeFailed = "node_failed", Cancelled = "cancelled",
     }
 
+    /// What went wrong in a node of a flow.
+    ErrorCode {
+        Failed = "failed", Timeout = "timeout", Cancelled = "cancelled", Schema = "schema",
+        Expression = "expression", Guardrail = "guardrail", InDoubt = "in_doubt",
+        BudgetExhausted = "budget_exhausted", Hook = "hook",
+    }
+
     /// The state of a flow or of one of its nodes.
     NodeStatus {
         Pending = "PENDING", Executing = "EXECUTING", Completed = "COMPLETED", Failed = "FAILED",

@@ -29,7 +29,7 @@ mod time;
 
 pub use body::{Body, Kind};
 pub use code::{
-    CallType, Delivery, EndReason, Mode, NodeStatus, Provenance, RelayKind, Scope, StopReason, StreamName,
+    CallType, Delivery, EndReason, ErrorCode, Mode, NodeStatus, Provenance, RelayKind, Scope, StopReason, StreamName,
 };
 pub use decode::Decoder;
 pub use error::{Error, Place};

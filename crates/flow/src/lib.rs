@@ -1,13 +1,31 @@
-//! Flows: orchestration graphs, checked when built, and what runs them.
+//! Flows: orchestration graphs, checked when built, and the machine that runs them.
 //!
 //! In: definitions as Rust or as files, and events that happened. Out: what may run next. No clock, no I/O.
-//! Start reading at [`expr`] for the conditions and values a flow writes as text, and at [`state`] for what
-//! they work on.
+//! Start reading at [`Flow`], then [`Scheduler`] for how one runs.
 
+mod builder;
+pub mod check;
+mod definition;
 pub mod expr;
+pub mod function;
 pub mod guard;
+pub mod hook;
+mod moment;
 pub mod retry;
+mod scheduler;
 pub mod schema;
+mod shape;
 pub mod state;
 mod suggest;
 pub mod time;
+
+pub use builder::Builder;
+pub use definition::{
+    AgentUse, Auto, Class, Command, Edge, EdgeIndex, Flow, Guards, Human, Join, Limits, Map, Node, NodeIndex, OnError,
+    OnFailure, OnTimeout, Settings, ToolUse, When, Work,
+};
+pub use expr::Expression;
+pub use hook::may_be_said;
+pub use moment::{Formula, Moment};
+pub use scheduler::{Attempt, Effect, Input, Now, Origin, Refusal, Scheduler, Waits};
+pub use shape::Shape;

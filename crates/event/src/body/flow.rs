@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{FlowNodeId, Json, NodeStatus, StopReason};
+use crate::{ErrorCode, FlowNodeId, Json, NodeStatus, StopReason};
 
 /// A flow began to run.
 #[serde_with::skip_serializing_none]
@@ -17,6 +17,14 @@ use crate::{FlowNodeId, Json, NodeStatus, StopReason};
 pub struct RunStart {
     /// The flow.
     pub graph_id: String,
+    /// The task.
+    #[serde(default, deserialize_with = "crate::json::given")]
+    pub input: Option<Json>,
+    /// What the state begins with instead of its defaults.
+    pub state: Option<BTreeMap<String, Json>>,
+    /// The whole flow, nested ones included, if it came from a file: what resuming goes by.
+    #[serde(default, deserialize_with = "crate::json::given")]
+    pub definition: Option<Json>,
 }
 
 /// A node began an execution, or one more attempt at it.
@@ -84,8 +92,8 @@ pub struct EdgeDecision {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeError {
-    /// For a program: `failed`, `timeout`, `cancelled`, `schema`, `expression`, `guardrail`, `in_doubt` …
-    pub code: Option<String>,
+    /// For a program.
+    pub code: Option<ErrorCode>,
     /// For a person.
     pub message: String,
     /// Members of a later version.

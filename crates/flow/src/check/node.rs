@@ -1,0 +1,147 @@
+//! Checks of what is said about single nodes, the state, and expressions.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::{Problem, Subject, Subjects};
+use crate::definition::{Node, When, Work};
+use crate::expr::{Expression, TypeProblem, Types};
+use crate::moment::Formula;
+use crate::suggest::nearest;
+
+/// Settings are possible, and fit the kind of work.
+pub(super) fn members(subjects: &mut Subjects<'_>) {
+    let flow = subjects.flow;
+    if flow.settings.limits.max_concurrency == Some(0) {
+        subjects.found.push(Problem::error(Subject::Setting("limits"), "`max_concurrency` of 0 lets nothing run"));
+    }
+    for (at, (id, node)) in flow.nodes.iter().enumerate() {
+        let mut complain = |member: &str, message: String| {
+            subjects.found.push(Problem::error(Subject::Member(at, member.to_owned()), message));
+        };
+        if node.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            complain("timeout", format!("the timeout of `{id}` is 0, which nothing can keep"));
+        }
+        if node.max_executions == Some(0) {
+            complain("max_executions", format!("`{id}` may run 0 times: remove it instead"));
+        }
+        match &node.work {
+            Work::Command(command) if command.run.first().is_none_or(String::is_empty) => {
+                complain("command", format!("the command of `{id}` names no program"));
+            }
+            Work::Map(map) => {
+                if map.max_parallel == Some(0) {
+                    complain("map", format!("`max_parallel` of 0 lets no item of `{id}` run"));
+                }
+                if map.node.fallback.is_some() {
+                    complain("map", format!("the node inside `{id}` cannot have a fallback: put it on `{id}`"));
+                }
+            }
+            Work::Router(_) if !flow.edges.iter().any(|edge| edge.from == *id) => {
+                complain("router", format!("the router `{id}` has no edges to choose from"));
+            }
+            Work::Guardrail if node.guards.input.is_empty() => {
+                complain("guardrail", format!("the guardrail `{id}` checks nothing"));
+            }
+            _ => {}
+        }
+        let mut seen = HashSet::new();
+        for guard in node.guards.input.iter().chain(&node.guards.output) {
+            if !seen.insert(&guard.id) {
+                complain("guardrails", format!("`{id}` has two guardrails with the id `{}`", guard.id));
+            }
+        }
+    }
+}
+
+/// Keys have a reducer and a default that fit them, and nodes write only to keys.
+pub(super) fn state(subjects: &mut Subjects<'_>) {
+    let flow = subjects.flow;
+    let mut names = HashSet::new();
+    for key in &flow.settings.state {
+        let subject = || Subject::State(key.name.clone());
+        if !names.insert(key.name.as_str()) {
+            subjects.found.push(Problem::error(subject(), format!("there are two state keys `{}`", key.name)));
+        }
+        for error in key.check() {
+            subjects.found.push(Problem::error(subject(), error.to_string()));
+        }
+    }
+    for (at, (id, node)) in flow.nodes.iter().enumerate() {
+        let inner = match &node.work {
+            Work::Map(map) => map.node.set.as_slice(),
+            _ => &[],
+        };
+        for (key, _) in node.set.iter().chain(inner) {
+            if !names.contains(key.as_str()) {
+                let message = format!("`{id}` sets `{key}`, which is no key of the state");
+                let help = nearest(key, names.iter().copied()).map(|name| format!("did you mean `{name}`?"));
+                let subject = Subject::Member(at, format!("set.{key}"));
+                subjects.found.push(Problem::error(subject, message).maybe(help));
+            }
+        }
+    }
+}
+
+/// Expressions can be right, given what is known about what they look at.
+pub(super) fn formulas(subjects: &mut Subjects<'_>) {
+    let flow = subjects.flow;
+    let types = Types {
+        task: flow.settings.input.as_ref().map(|schema| schema.source().clone()),
+        state: flow.settings.state.iter().map(|key| (key.name.clone(), key.schema.source().clone())).collect(),
+        nodes: flow.nodes.iter().map(|(id, node)| (id.clone(), output_of(node))).collect::<BTreeMap<_, _>>(),
+        ..Types::default()
+    };
+    let mut found = Vec::new();
+    for (at, (_, node)) in flow.nodes.iter().enumerate() {
+        for (member, formula) in formulas_of(node) {
+            let types = Types { output: output_of(node), ..types.clone() };
+            let problems = formula.check(&types);
+            found.extend(problems.into_iter().map(|problem| typed(Subject::Member(at, member.clone()), problem)));
+        }
+    }
+    for (at, edge) in flow.edges.iter().enumerate() {
+        let When::If(Formula::Expression(condition)) = &edge.when else { continue };
+        let source = subjects.shape.index.get(&edge.from).map(|node| &flow.nodes[*node].1);
+        let types = Types { output: source.and_then(output_of), ..types.clone() };
+        found.extend(condition.check_condition(&types).into_iter().map(|problem| {
+            let column = problem.column.unwrap_or(1) as usize;
+            typed(Subject::Condition(at, column), problem)
+        }));
+    }
+    if let Some(Formula::Expression(output)) = &flow.settings.output {
+        found.extend(output.check(&types).into_iter().map(|problem| typed(Subject::Setting("output"), problem)));
+    }
+    subjects.found.extend(found);
+}
+
+fn output_of(node: &Node) -> Option<serde_json::Value> {
+    node.output.as_ref().map(|schema| schema.source().clone())
+}
+
+/// The expressions of a node, by the member they are in.
+fn formulas_of(node: &Node) -> Vec<(String, &Expression)> {
+    let set = node.set.iter().map(|(key, formula)| (format!("set.{key}"), formula));
+    let work = match &node.work {
+        Work::Router(formula) => Some(("router".to_owned(), formula)),
+        Work::Map(map) => Some(("map".to_owned(), &map.over)),
+        _ => None,
+    };
+    let input = node.input.as_ref().map(|formula| ("input".to_owned(), formula));
+    let mut found: Vec<(String, &Expression)> = set
+        .chain(work)
+        .chain(input)
+        .filter_map(|(member, formula)| match formula {
+            Formula::Expression(expression) => Some((member, expression)),
+            Formula::Closure(_) => None,
+        })
+        .collect();
+    if let Work::Expression(expression) = &node.work {
+        found.push(("function".to_owned(), expression));
+    }
+    found
+}
+
+fn typed(subject: Subject, problem: TypeProblem) -> Problem {
+    let help = problem.suggestion.map(|word| format!("did you mean `{word}`?"));
+    Problem::error(subject, problem.message).maybe(help)
+}

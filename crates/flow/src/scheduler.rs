@@ -1,0 +1,458 @@
+//! [`Scheduler`]: which node of a flow may run next.
+//!
+//! In: what came back from outside ([`Input`]). Out of `decide`: events, one atomic append. Out of `apply`:
+//! [`Effect`]s to perform once the append is acknowledged. No clock, no I/O; the same rule at run time and on resume.
+//!
+//! What follows by itself from what has happened (a skip, a start, the end of the run) is [`Scheduler::advance`]:
+//! the driver asks for it again and again until nothing more follows. Start reading there, then at
+//! [`Scheduler::apply`].
+
+mod advance;
+mod apply;
+mod ask;
+mod end;
+mod finish;
+mod hand;
+mod settle;
+mod spot;
+mod start;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use antiphon_event::body::flow::{NodeError, Telemetry};
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::{
+    Body, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId, RelayId, RunId, StopReason, Timestamp,
+};
+
+pub use self::spot::Waits;
+use self::spot::{Decision, Spot, Status};
+use crate::definition::{EdgeIndex, Flow, NodeIndex, Work};
+use crate::function::{Call, Failure, Reply, Voice};
+use crate::moment::Others;
+use crate::state::State;
+
+/// One run of a flow: a machine over the events of the run.
+#[derive(Debug, Clone)]
+pub struct Scheduler {
+    flow: Flow,
+    origin: Origin,
+    task: Json,
+    /// The items, in the run of a map: each node has its own.
+    items: Vec<Json>,
+    state: State,
+    phase: Phase,
+    spots: Vec<Spot>,
+    decisions: Vec<Decision>,
+    /// How many nodes of each region are queued, executing or paused, or back edges of it fired and not taken.
+    busy: Vec<u32>,
+    layers: Vec<Layer>,
+    ready: VecDeque<NodeIndex>,
+    skips: VecDeque<NodeIndex>,
+    follow: VecDeque<NodeIndex>,
+    fired: Vec<EdgeIndex>,
+    closing: VecDeque<usize>,
+    executing: usize,
+    paused: usize,
+    failed: usize,
+    cancelled: usize,
+    starts: u64,
+    cancel: Option<Mode>,
+    canceller: String,
+    clock: Clockwork,
+}
+
+/// Where the events of a run belong.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The run.
+    pub run: RunId,
+    /// What caused it.
+    pub parent: Option<ParentId>,
+    /// The turn it belongs to.
+    pub turn: Option<EventFlowId>,
+    /// The nodes around it, outermost first, when it is nested.
+    pub path: Vec<FlowNodeId>,
+    /// Whether it works through the items of a map.
+    pub item: bool,
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, PartialEq)]
+enum Phase {
+    New,
+    Running,
+    Ended(NodeStatus),
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Layer {
+    unsettled: usize,
+    open: bool,
+}
+
+/// How long a run has been at work, by the times of its events.
+#[derive(Debug, Clone, Copy, Default)]
+struct Clockwork {
+    last: Option<Timestamp>,
+    worked_ms: u64,
+}
+
+/// The moment a decision is made at, and the randomness it may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    /// The time.
+    pub at: Timestamp,
+    /// A number from 0 up to 1, fresh each time.
+    pub dice: f64,
+}
+
+/// What comes in from outside.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// Begin.
+    Start {
+        /// The task.
+        task: Json,
+        /// What the state begins with instead of its defaults.
+        state: BTreeMap<String, Json>,
+    },
+    /// An attempt ended.
+    Outcome {
+        /// Whose.
+        attempt: Attempt,
+        /// How.
+        result: Result<Reply, Failure>,
+    },
+    /// An attempt took too long.
+    Timeout(Attempt),
+    /// The delay before a retry is over.
+    Due(Attempt),
+    /// The run inside a node waits for a person.
+    Paused(Attempt),
+    /// A process died, and nobody knows how an attempt ended.
+    Lost(Attempt),
+    /// Somebody answered.
+    Answer(RelayResolved),
+    /// Nobody answered in time.
+    Expired(RelayId),
+    /// Somebody wants the run to stop.
+    Cancel {
+        /// Who.
+        by: String,
+        /// How.
+        mode: Mode,
+    },
+    /// A bound that the driver watches was reached.
+    Limit(StopReason),
+    /// A process takes the run over.
+    Resume,
+    /// Somebody changes the state.
+    Patch {
+        /// The contributions, by key.
+        writes: BTreeMap<String, Json>,
+        /// Who.
+        by: String,
+    },
+}
+
+/// One attempt at one execution of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Attempt {
+    /// The node.
+    pub node: NodeIndex,
+    /// Which execution, from 1.
+    pub execution: u32,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+}
+
+/// What the scheduler wants done outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Do the work of a node.
+    Perform(Attempt),
+    /// Say [`Input::Due`] after so many milliseconds.
+    Wait(Attempt, u64),
+    /// Say [`Input::Expired`] at this moment.
+    Watch(RelayId, Timestamp),
+    /// Cut the work of a node off; what it still says or gives is dropped.
+    Stop(Attempt),
+    /// Let the work of a node come to a good end soon.
+    Wind(Attempt),
+}
+
+/// Why an input was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It has begun already.
+    #[error("run {0} has started already")]
+    Started(RunId),
+    /// It is over.
+    #[error("run {0} has ended")]
+    Ended(RunId),
+    /// It has not ended, and nobody left it.
+    #[error("run {0} is under way")]
+    UnderWay(RunId),
+    /// The task has the wrong shape.
+    #[error("the input does not fit the flow: {0}")]
+    Task(String),
+    /// A write to the state does not fit.
+    #[error("the state does not fit the flow: {0}")]
+    State(String),
+    /// An attempt that is not the one under way: cut off, or repeated.
+    #[error("node {0} is not executing that attempt")]
+    Late(FlowNodeId),
+    /// Nobody asked, or it was answered.
+    #[error("relay {0} is not pending: it was answered, it expired, or it never was")]
+    NotPending(RelayId),
+    /// The answer is not one of those asked for.
+    #[error("the answer to relay {relay} does not fit: {why}")]
+    Answer {
+        /// The request.
+        relay: RelayId,
+        /// What is wrong.
+        why: String,
+    },
+    /// A hook refused.
+    #[error("a hook refused the run: {0}")]
+    Hook(String),
+}
+
+impl Scheduler {
+    /// A run that has not begun.
+    pub fn new(flow: Flow, origin: Origin) -> Self {
+        let shape = flow.shape();
+        let mut layers = vec![Layer::default(); shape.layers];
+        for layer in shape.layer.iter().flatten() {
+            layers[*layer as usize].unsettled += 1;
+        }
+        let spots = (0..flow.nodes().len()).map(|node| Spot::new(shape.entering[node].len())).collect();
+        Self {
+            task: Json::from(serde_json::Value::Null),
+            items: Vec::new(),
+            state: flow.0.initial.clone(),
+            phase: Phase::New,
+            spots,
+            decisions: vec![Decision::Undecided; flow.edges().len()],
+            busy: vec![0; shape.regions.len()],
+            layers,
+            ready: VecDeque::new(),
+            skips: VecDeque::new(),
+            follow: VecDeque::new(),
+            fired: Vec::new(),
+            closing: VecDeque::new(),
+            executing: 0,
+            paused: 0,
+            failed: 0,
+            cancelled: 0,
+            starts: 0,
+            cancel: None,
+            canceller: String::new(),
+            clock: Clockwork::default(),
+            flow,
+            origin,
+        }
+    }
+
+    /// The same with the state of the run around it, which the items of a map see.
+    #[must_use]
+    pub fn inside(mut self, around: &Self) -> Self {
+        self.state = around.state.clone();
+        self
+    }
+
+    /// Looks at an input and says what happens because of it; changes nothing.
+    pub fn decide(&self, input: Input, now: Now) -> Result<Vec<Event>, Refusal> {
+        match input {
+            Input::Start { task, state } => self.begin(task, state, now),
+            Input::Outcome { attempt, result } => self.outcome(attempt, result, now),
+            Input::Timeout(attempt) => self.overrun(attempt, now),
+            Input::Due(attempt) => self.again(attempt, now),
+            Input::Paused(attempt) => self.pause(attempt, now),
+            Input::Lost(attempt) => self.lose(attempt, now),
+            Input::Answer(answer) => self.answer(answer, now),
+            Input::Expired(relay) => self.expire(&relay, now),
+            Input::Cancel { by, mode } => self.request_cancel(by, mode, now),
+            Input::Limit(reason) => self.limit(reason, now),
+            Input::Resume => self.resume(now),
+            Input::Patch { writes, by } => self.patch(writes, by, now),
+        }
+    }
+
+    /// The flow.
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    /// Where its events belong.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The task.
+    pub fn task(&self) -> &Json {
+        &self.task
+    }
+
+    /// The state as it is now.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// How it ended; `None` while it has not.
+    pub fn ended(&self) -> Option<&NodeStatus> {
+        match &self.phase {
+            Phase::Ended(status) => Some(status),
+            Phase::New | Phase::Running => None,
+        }
+    }
+
+    /// Whether it has begun.
+    pub fn started(&self) -> bool {
+        self.phase != Phase::New
+    }
+
+    /// How long it has been at work, without the time it waited for people and without a process.
+    pub fn worked_ms(&self) -> u64 {
+        self.clock.worked_ms
+    }
+
+    /// Whether anything can still happen without a person.
+    pub fn at_work(&self) -> bool {
+        self.executing > 0 || !self.ready.is_empty() || !self.follow.is_empty() || !self.skips.is_empty()
+    }
+
+    /// The requests that wait for a person.
+    pub fn relays(&self) -> impl Iterator<Item = &RelayId> {
+        self.spots.iter().filter_map(|spot| spot.relay.as_ref().map(|relay| &relay.id))
+    }
+
+    /// The status of a node, as events write it.
+    pub fn status(&self, node: NodeIndex) -> NodeStatus {
+        self.spots[node].status.word()
+    }
+
+    /// What a node gave when it last completed.
+    pub fn output(&self, node: NodeIndex) -> Option<&Json> {
+        self.spots[node].output.as_ref()
+    }
+
+    /// What a node counted when it last ended.
+    pub fn telemetry(&self, node: NodeIndex) -> Option<&Telemetry> {
+        self.spots[node].telemetry.as_deref()
+    }
+
+    /// Attempts that have started and have no outcome: what a new process has to take care of.
+    pub fn open(&self) -> Vec<(Attempt, Waits)> {
+        (0..self.spots.len()).filter_map(|node| Some((self.attempt(node), self.spots[node].waits()?))).collect()
+    }
+
+    /// Whether this attempt is executing now: not one that was cut off or repeated.
+    pub fn executing(&self, attempt: Attempt) -> Option<()> {
+        let spot = &self.spots[attempt.node];
+        (spot.status == Status::Executing && self.attempt(attempt.node) == attempt).then_some(())
+    }
+
+    /// The same for one that may wait for the run inside it.
+    pub fn executing_inside(&self, attempt: Attempt) -> Option<()> {
+        let open = matches!(self.spots[attempt.node].status, Status::Executing | Status::Interrupted);
+        (open && self.attempt(attempt.node) == attempt).then_some(())
+    }
+
+    /// Whether the work of a node is a run of its own.
+    pub fn has_run_inside(&self, node: NodeIndex) -> bool {
+        matches!(self.flow.nodes()[node].work, Work::Flow(_) | Work::Map(_))
+    }
+
+    /// The request a node waits for.
+    pub fn relay_of(&self, node: NodeIndex) -> Option<&RelayId> {
+        self.spots[node].relay.as_ref().map(|relay| &relay.id)
+    }
+
+    /// Nodes that failed, with what went wrong.
+    pub fn failures(&self) -> impl Iterator<Item = (&FlowNodeId, &NodeError)> {
+        let failed = self.spots.iter().enumerate().filter(|(_, spot)| spot.status == Status::Failed);
+        failed.filter_map(|(node, spot)| Some((self.flow.id(node), spot.error.as_ref()?)))
+    }
+
+    /// How long it has been at work if it is `now`.
+    pub fn worked_until(&self, now: Timestamp) -> u64 {
+        let since = self.clock.last.map_or(0, |last| now.millis().saturating_sub(last.millis()).max(0) as u64);
+        self.clock.worked_ms + if self.at_work() { since } else { 0 }
+    }
+
+    /// One attempt as its code sees it. The key is the same for every attempt at an execution, and another on another
+    /// branch.
+    pub fn call(&self, attempt: Attempt, branch: &str, voice: Arc<dyn Voice>) -> Call {
+        let (run, node) = (&self.origin.run, self.flow.id(attempt.node));
+        let key = format!("{run}/{node}/{}", attempt.execution);
+        Call {
+            input: self.input(attempt.node),
+            state: self.state.clone(),
+            task: self.task.clone(),
+            run: run.clone(),
+            node: node.clone(),
+            execution: attempt.execution,
+            attempt: attempt.attempt,
+            key: if branch == "main" { key.into() } else { format!("{branch}/{key}").into() },
+            voice,
+        }
+    }
+
+    fn attempt(&self, node: NodeIndex) -> Attempt {
+        let spot = &self.spots[node];
+        Attempt { node, execution: spot.execution, attempt: spot.attempt }
+    }
+
+    /// The head of an event of this run.
+    fn head(&self, now: Now) -> Head {
+        Head {
+            at: Some(now.at),
+            run_id: Some(self.origin.run.clone()),
+            event_flow_id: self.origin.turn.clone(),
+            ..Head::default()
+        }
+    }
+
+    fn event(&self, now: Now, body: Body) -> Event {
+        Event { head: self.head(now), body, extra: Vec::new() }
+    }
+
+    /// An event in the scope of a node.
+    fn node_event(&self, now: Now, node: NodeIndex, body: Body) -> Event {
+        let mut head = self.head(now);
+        let id = self.flow.id(node);
+        head.node_id = Some(id.clone());
+        if !self.origin.path.is_empty() {
+            head.node_path = Some(self.path(node));
+        }
+        Event { head, body, extra: Vec::new() }
+    }
+
+    /// The way to a node from the outermost flow.
+    pub fn path(&self, node: NodeIndex) -> Vec<FlowNodeId> {
+        let mut path = self.origin.path.clone();
+        path.push(self.flow.id(node).clone());
+        path
+    }
+}
+
+impl Others for Scheduler {
+    fn output(&self, node: &str) -> Option<Json> {
+        self.spots[self.flow.index(node)?].output.clone()
+    }
+
+    fn status(&self, node: &str) -> Option<&'static str> {
+        Some(self.spots[self.flow.index(node)?].status.text())
+    }
+
+    fn executions(&self, node: &str) -> Option<u32> {
+        Some(self.spots[self.flow.index(node)?].execution)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.flow.ids().iter().map(ToString::to_string).collect()
+    }
+}

@@ -1,0 +1,137 @@
+//! What follows by itself from what has happened.
+
+use antiphon_event::body::flow::{EdgeTransition, LayerEnd, NodeSkipped};
+use antiphon_event::{Body, Event, Mode};
+
+use super::spot::{Decision, Queue, Status};
+use super::{Now, Phase, Scheduler};
+use crate::definition::{EdgeIndex, NodeIndex, OnFailure};
+
+impl Scheduler {
+    /// The next events that follow from what has happened, to be applied before asking again; empty when nothing
+    /// does before something comes in from outside.
+    pub fn advance(&self, now: Now) -> Vec<Event> {
+        if self.phase != Phase::Running {
+            return Vec::new();
+        }
+        if !self.closing.is_empty() {
+            return self.closing.iter().map(|layer| self.layer_end(*layer, now)).collect();
+        }
+        if self.must_stop() {
+            return self.stop(now);
+        }
+        if let Some(&node) = self.follow.front() {
+            let events = self.follow_up(node, now);
+            assert!(!events.is_empty(), "a node is followed up only when something is due");
+            return events;
+        }
+        if !self.skips.is_empty() {
+            return self.skips.iter().map(|node| self.skip(*node, now)).collect();
+        }
+        if self.cancel.is_none() {
+            let back = self.takeable();
+            if !back.is_empty() {
+                return back.into_iter().map(|edge| self.transition(edge, now)).collect();
+            }
+            if !self.ready.is_empty() {
+                let starts = self.starts(now);
+                if !starts.is_empty() {
+                    return starts;
+                }
+            }
+        }
+        if self.executing == 0 && (self.cancel.is_some() || self.paused == 0) { self.wind_up(now) } else { Vec::new() }
+    }
+
+    /// Whether everything is to be cut off at once.
+    fn must_stop(&self) -> bool {
+        let fail_fast = self.failed > 0 && self.flow.settings().on_failure == OnFailure::FailFast;
+        (fail_fast || self.cancel == Some(Mode::Now)) && self.executing + self.paused > 0
+    }
+
+    /// Whether anything new may start.
+    pub(super) fn may_start(&self) -> bool {
+        let fail_fast = self.failed > 0 && self.flow.settings().on_failure == OnFailure::FailFast;
+        self.cancel.is_none() && !fail_fast
+    }
+
+    fn layer_end(&self, layer: usize, now: Now) -> Event {
+        self.event(now, Body::LayerEnd(LayerEnd { layer: layer as u32 }))
+    }
+
+    fn skip(&self, node: NodeIndex, now: Now) -> Event {
+        let execution = self.spots[node].execution + 1;
+        self.node_event(now, node, Body::NodeSkipped(NodeSkipped { execution, reason: self.skip_reason(node) }))
+    }
+
+    fn skip_reason(&self, node: NodeIndex) -> String {
+        let spot = &self.spots[node];
+        if let Some(max) = self.flow.nodes()[node].max_executions.filter(|max| spot.execution >= *max) {
+            return format!("it has run {max} times, which is its max_executions");
+        }
+        let shape = self.flow.shape();
+        let refused = shape.entering[node].iter().find(|edge| self.decisions[**edge] == Decision::Refused);
+        match refused {
+            Some(&edge) => format!("the condition of the edge from `{}` was false", self.flow.id(shape.ends[edge].0)),
+            None if spot.live > 0 => format!("only {} of its sources gave it a way in", spot.live),
+            None => "no way leads to it: its sources were skipped or went another way".to_owned(),
+        }
+    }
+
+    /// The event that an edge is taken.
+    pub(super) fn transition(&self, edge: EdgeIndex, now: Now) -> Event {
+        let (source, target) = self.flow.shape().ends[edge];
+        let when = &self.flow.edges()[edge].when;
+        let condition = match when {
+            crate::definition::When::If(formula) => formula.text().map(ToOwned::to_owned),
+            _ => None,
+        };
+        let edge_type = match self.flow.nodes()[source].work {
+            crate::definition::Work::Router(_) => "router",
+            _ => when.kind(),
+        };
+        let transition = EdgeTransition {
+            source_id: self.flow.id(source).clone(),
+            target_id: self.flow.id(target).clone(),
+            edge_type: edge_type.to_owned(),
+            condition,
+        };
+        self.event(now, Body::EdgeTransition(Box::new(transition)))
+    }
+
+    /// What is due for a node that the scheduler itself has to see to.
+    fn follow_up(&self, node: NodeIndex, now: Now) -> Vec<Event> {
+        let spot = &self.spots[node];
+        if let Some(answer) = &spot.answer {
+            return self.after_answer(node, &answer.0, &answer.1, now);
+        }
+        if let Some(deputy) = spot.deputy {
+            return self.adopt(node, deputy, now);
+        }
+        self.work_inside(node, now)
+    }
+
+    /// Why a node that was not done stayed so.
+    pub(super) fn why_pending(&self, node: NodeIndex) -> String {
+        if self.spots[node].queue == Queue::Ready {
+            return "it was ready, and the run stopped before it could start".to_owned();
+        }
+        let shape = self.flow.shape();
+        for &edge in &shape.entering[node] {
+            let source = shape.ends[edge].0;
+            let id = self.flow.id(source);
+            match (self.decisions[edge], self.spots[source].status) {
+                (Decision::Undecided, Status::Failed) => return format!("it waits for `{id}`, which failed"),
+                (Decision::Undecided, Status::Cancelled) => return format!("it waits for `{id}`, which was cancelled"),
+                _ => {}
+            }
+        }
+        let waits = shape.entering[node].iter().find(|edge| {
+            matches!(self.decisions[**edge], Decision::Undecided | Decision::Held(_))
+        });
+        match waits {
+            Some(&edge) => format!("it waits for `{}`, which is not done", self.flow.id(shape.ends[edge].0)),
+            None => "it was not reached".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! What an event changes. Reads nothing but the event and the shape of the flow; never fails, never asks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use antiphon_event::body::flow::{EdgeTransition, NodeEnd, NodeError, NodeSkipped, NodeStart, RunStart};
+use antiphon_event::body::request::{Relay, RelayResolved};
+use antiphon_event::{Body, Event, FlowNodeId, Json, Mode, NodeStatus};
+use serde_json::{Map, Value};
+
+use super::spot::{Queue, Status, Why};
+use super::{Effect, Phase, Scheduler};
+use crate::definition::{NodeIndex, Work};
+
+impl Scheduler {
+    /// Takes in an event of this run; events of other runs and of later versions change nothing.
+    pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
+        if event.head.run_id.as_ref() != Some(&self.origin.run) {
+            return Vec::new();
+        }
+        self.tick(event);
+        let node = event.head.node_id.as_ref().and_then(|id| self.find(id));
+        match (&event.body, node) {
+            (Body::RunStart(start), _) => self.run_started(start),
+            (Body::NodeStart(start), Some(node)) => return self.node_started(node, start, event),
+            (Body::NodeEnd(end), Some(node)) => return self.node_ended(node, end),
+            (Body::NodeSkipped(skip), Some(node)) => self.node_skipped(node, skip),
+            (Body::NodeRetry(retry), Some(node)) => {
+                self.spots[node].delay = Some(retry.delay_ms);
+                return vec![Effect::Wait(self.attempt(node), retry.delay_ms)];
+            }
+            (Body::NodeTimeout(_), Some(node)) => return vec![Effect::Stop(self.attempt(node))],
+            (Body::EdgeTransition(transition), _) => self.moved(transition),
+            (Body::LayerStart(layer), _) => self.layer_opened(layer.layer),
+            (Body::LayerEnd(layer), _) => self.layer_closed(layer.layer),
+            (Body::Relay(relay), Some(node)) => return self.asked(node, relay),
+            (Body::Interrupt(_), Some(node)) => self.interrupted(node),
+            (Body::RelayResolved(resolved), _) => self.resolved(resolved),
+            (Body::Error(error), Some(node)) => {
+                let code = error.code.as_deref().map(Into::into);
+                let error = NodeError { code, message: error.message.clone(), extra: Map::new() };
+                self.spots[node].error = Some(error);
+            }
+            (Body::CancelRequested(request), _) => return self.cancel_requested(&request.by, &request.mode),
+            (Body::Resumed(_), _) => self.resumed(),
+            (Body::StatePatched(patch), _) => self.write(patch.writes.iter()),
+            (Body::RunEnd(end), _) => {
+                self.phase = Phase::Ended(end.status.clone().unwrap_or(NodeStatus::Completed));
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn find(&self, id: &FlowNodeId) -> Option<NodeIndex> {
+        self.flow.index(id.as_str())
+    }
+
+    /// Time passes while the run is at work; not while it waits for people or has no process.
+    fn tick(&mut self, event: &Event) {
+        let Some(at) = event.head.at else { return };
+        let counts = self.phase == Phase::Running && self.at_work() && !matches!(event.body, Body::Resumed(_));
+        if let Some(last) = self.clock.last.filter(|_| counts) {
+            self.clock.worked_ms += at.millis().saturating_sub(last.millis()).max(0) as u64;
+        }
+        self.clock.last = Some(at);
+    }
+
+    fn run_started(&mut self, start: &RunStart) {
+        self.phase = Phase::Running;
+        if let Some(input) = &start.input {
+            self.task = input.clone();
+        }
+        if self.origin.item {
+            self.items = serde_json::from_str(self.task.as_str()).unwrap_or_default();
+        }
+        if let Some(state) = &start.state {
+            // Checked before it became an event; a flow that has changed since begins with its defaults.
+            self.state = self.state.with(&values(state)).unwrap_or_else(|_| self.state.clone());
+        }
+        for index in 0..self.flow.shape().entries.len() {
+            let entry = self.flow.shape().entries[index];
+            self.enqueue(entry, Queue::Ready);
+        }
+    }
+
+    fn node_started(&mut self, node: NodeIndex, start: &NodeStart, event: &Event) -> Vec<Effect> {
+        self.dequeue(node);
+        if start.attempt == 1 {
+            self.starts += 1;
+        }
+        self.shift(node, |spot| {
+            spot.status = Status::Executing;
+            spot.execution = start.execution;
+            spot.attempt = start.attempt;
+            spot.started = event.head.at;
+            spot.delay = None;
+            spot.answer = None;
+            spot.error = None;
+            spot.again = false;
+            if start.input.is_some() || start.attempt == 1 {
+                spot.input.clone_from(&start.input);
+            }
+        });
+        if self.works_inside(node) {
+            self.follow.push_back(node);
+            return Vec::new();
+        }
+        vec![Effect::Perform(self.attempt(node))]
+    }
+
+    /// Whether the scheduler does the work of the node itself.
+    pub(super) fn works_inside(&self, node: NodeIndex) -> bool {
+        matches!(
+            self.flow.nodes()[node].work,
+            Work::Expression(_) | Work::Router(_) | Work::Guardrail | Work::Human(_)
+        )
+    }
+
+    fn node_ended(&mut self, node: NodeIndex, end: &NodeEnd) -> Vec<Effect> {
+        let attempt = self.attempt(node);
+        let working = self.spots[node].status == Status::Executing && !self.works_inside(node);
+        self.dequeue(node);
+        self.unfollow(node);
+        if self.origin.item {
+            self.spots[node].writes.clone_from(&end.writes);
+        } else if let Some(writes) = &end.writes {
+            self.write(writes.iter());
+        }
+        let status = match end.status {
+            NodeStatus::Failed => Status::Failed,
+            NodeStatus::Cancelled => Status::Cancelled,
+            NodeStatus::Skipped => Status::Skipped,
+            _ => Status::Completed,
+        };
+        let spot = &mut self.spots[node];
+        spot.error.clone_from(&end.error);
+        spot.telemetry = end.telemetry.clone().map(Box::new);
+        spot.relay = None;
+        spot.answer = None;
+        spot.delay = None;
+        spot.waived = false;
+        let deputy = spot.deputy.take();
+        if status.settled() {
+            spot.output = Some(end.output.clone());
+            self.decide_edges(node, &end.edges);
+        }
+        self.settle(node, status);
+        if let Some(deputy) = deputy {
+            self.relieve(deputy);
+        }
+        self.report(node);
+        let stop = status == Status::Cancelled && working;
+        if stop { vec![Effect::Stop(attempt)] } else { Vec::new() }
+    }
+
+    /// Tells the node it took over for that this one has ended.
+    fn report(&mut self, node: NodeIndex) {
+        if let Some(&caller) = self.spots[node].callers.front() {
+            self.follow.push_back(caller);
+        }
+    }
+
+    /// A deputy has done its duty for the first of its callers; the next one's turn.
+    fn relieve(&mut self, deputy: NodeIndex) {
+        self.spots[deputy].callers.pop_front();
+        if !self.spots[deputy].callers.is_empty() {
+            self.shift(deputy, |spot| spot.status = Status::Pending);
+            self.enqueue(deputy, Queue::Ready);
+        }
+    }
+
+    fn node_skipped(&mut self, node: NodeIndex, skip: &NodeSkipped) {
+        self.dequeue(node);
+        self.spots[node].execution = skip.execution;
+        self.spots[node].attempt = 0;
+        self.pass_edges(node);
+        self.settle(node, Status::Skipped);
+    }
+
+    fn moved(&mut self, transition: &EdgeTransition) {
+        let (Some(source), Some(target)) = (self.find(&transition.source_id), self.find(&transition.target_id)) else {
+            return;
+        };
+        if transition.edge_type == FALLBACK {
+            self.spots[source].deputy = Some(target);
+            self.spots[target].callers.push_back(source);
+            if self.spots[target].callers.len() == 1 {
+                self.shift(target, |spot| spot.status = Status::Pending);
+                self.enqueue(target, Queue::Ready);
+            }
+            return;
+        }
+        let shape = self.flow.shape();
+        let edge = shape.leaving[source].iter().copied().find(|edge| shape.ends[*edge].1 == target);
+        if let Some(edge) = edge.filter(|edge| shape.back[*edge]) {
+            self.take(edge);
+        }
+    }
+
+    fn layer_opened(&mut self, layer: u32) {
+        if let Some(layer) = self.layers.get_mut(layer as usize) {
+            layer.open = true;
+        }
+    }
+
+    fn layer_closed(&mut self, layer: u32) {
+        self.closing.retain(|closing| *closing != layer as usize);
+        if let Some(layer) = self.layers.get_mut(layer as usize) {
+            layer.open = false;
+        }
+    }
+
+    fn asked(&mut self, node: NodeIndex, relay: &Relay) -> Vec<Effect> {
+        self.spots[node].relay = Some(Arc::new(relay.clone()));
+        relay.expires_at.map(|at| Effect::Watch(relay.id.clone(), at)).into_iter().collect()
+    }
+
+    fn interrupted(&mut self, node: NodeIndex) {
+        self.dequeue(node);
+        self.unfollow(node);
+        self.shift(node, |spot| spot.status = Status::Interrupted);
+    }
+
+    fn resolved(&mut self, resolved: &RelayResolved) {
+        let asked = |spot: &super::Spot| spot.relay.as_ref().is_some_and(|relay| relay.id == resolved.relay_id);
+        let Some(node) = self.spots.iter().position(asked) else { return };
+        let relay = self.spots[node].relay.take().expect("it was just found by its relay");
+        self.spots[node].answer = Some(Arc::new((Relay::clone(&relay), resolved.clone())));
+        if Why::of(relay.id.as_str()) == Some(Why::GuardInput) {
+            self.spots[node].waived = true;
+        }
+        self.follow.push_back(node);
+    }
+
+    fn cancel_requested(&mut self, by: &str, mode: &Mode) -> Vec<Effect> {
+        self.cancel = Some(if self.cancel == Some(Mode::Now) { Mode::Now } else { mode.clone() });
+        by.clone_into(&mut self.canceller);
+        if *mode == Mode::Now {
+            return Vec::new();
+        }
+        let executing = (0..self.spots.len()).filter(|node| self.spots[*node].status == Status::Executing);
+        executing.map(|node| Effect::Wind(self.attempt(node))).collect()
+    }
+
+    /// What had failed or was cancelled is to be done again.
+    fn resumed(&mut self) {
+        if self.ended().is_none() {
+            return;
+        }
+        self.phase = Phase::Running;
+        self.cancel = None;
+        for node in 0..self.spots.len() {
+            if !matches!(self.spots[node].status, Status::Failed | Status::Cancelled) {
+                continue;
+            }
+            let deputises = self.flow.shape().fallback.contains(&Some(node));
+            self.shift(node, |spot| {
+                spot.status = Status::Pending;
+                spot.again = true;
+            });
+            if let Some(layer) = self.flow.shape().layer[node] {
+                self.layers[layer as usize].unsettled += 1;
+            }
+            if !deputises {
+                self.enqueue(node, Queue::Ready);
+            }
+        }
+    }
+
+    fn write<'a>(&mut self, writes: impl Iterator<Item = (&'a String, &'a Json)>) {
+        for (key, contribution) in writes {
+            // Checked before it became an event; a flow that has changed since leaves the key as it was.
+            if let Ok(state) = self.state.fold([(key.as_str(), &contribution.value())]) {
+                self.state = state;
+            }
+        }
+    }
+}
+
+/// The type of the edge to a node that takes over.
+pub(super) const FALLBACK: &str = "fallback";
+
+/// JSON texts by name, parsed.
+pub(super) fn values(texts: &BTreeMap<String, Json>) -> Map<String, Value> {
+    texts.iter().map(|(key, text)| (key.clone(), text.value())).collect()
+}

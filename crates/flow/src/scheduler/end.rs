@@ -1,0 +1,454 @@
+//! What comes of an attempt: the node completes, is tried again, is taken over for, or fails.
+
+use std::collections::BTreeMap;
+
+use antiphon_event::body::flow::{
+    EdgeDecision, EdgeTransition, GuardrailOverride, NodeEnd, NodeError, NodeRetry, NodeTimeout,
+};
+use antiphon_event::body::system;
+use antiphon_event::{Body, ErrorCode, Event, Json, NodeStatus};
+use serde_json::{Map, Value, json};
+
+use super::apply::FALLBACK;
+use super::spot::Status;
+use super::start::Watched;
+use super::{Attempt, Now, Refusal, Scheduler};
+use crate::definition::{Class, Human, NodeIndex, OnError, When, Work};
+use crate::function::{Failure, Reply};
+use crate::hook::{Point, Verdict};
+use crate::moment::Moment;
+use crate::state::{Reduce, State};
+
+/// Whether the guards on an output still have to look at it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Guarding {
+    Full,
+    Waived,
+}
+
+impl Scheduler {
+    /// Whether this attempt is under way; one that was cut off or repeated is late.
+    pub(super) fn current(&self, attempt: Attempt) -> Result<(), Refusal> {
+        let spot = &self.spots[attempt.node];
+        let working = matches!(spot.status, Status::Executing | Status::Interrupted)
+            && spot.delay.is_none()
+            && spot.deputy.is_none()
+            && spot.relay.is_none();
+        let same = spot.execution == attempt.execution && spot.attempt == attempt.attempt;
+        let late = || Refusal::Late(self.flow.id(attempt.node).clone());
+        if working && same { Ok(()) } else { Err(late()) }
+    }
+
+    pub(super) fn outcome(
+        &self,
+        attempt: Attempt,
+        result: Result<Reply, Failure>,
+        now: Now,
+    ) -> Result<Vec<Event>, Refusal> {
+        self.current(attempt)?;
+        let mut events = Vec::with_capacity(4);
+        match result {
+            Ok(reply) => self.completed(attempt, reply, Guarding::Full, now, &mut events),
+            Err(failure) => self.failed(attempt, failure, now, &mut events),
+        }
+        Ok(events)
+    }
+
+    pub(super) fn overrun(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
+        self.current(attempt)?;
+        let limit = self.flow.nodes()[attempt.node].timeout.unwrap_or_default();
+        let timeout_ms = limit.as_millis() as u64;
+        let mut events = vec![self.node_event(now, attempt.node, Body::NodeTimeout(NodeTimeout { timeout_ms }))];
+        let failure = Failure::of(ErrorCode::Timeout, format!("it took longer than {timeout_ms} ms"));
+        self.failed(attempt, failure, now, &mut events);
+        Ok(events)
+    }
+
+    /// A delay is over: the next attempt.
+    pub(super) fn again(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
+        let spot = &self.spots[attempt.node];
+        let same = spot.execution == attempt.execution && spot.attempt == attempt.attempt;
+        if !same || spot.delay.is_none() || spot.status != Status::Executing {
+            return Err(Refusal::Late(self.flow.id(attempt.node).clone()));
+        }
+        Ok(vec![self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)])
+    }
+
+    /// The work is done: checks what came of it, and decides where it leads.
+    pub(super) fn completed(
+        &self,
+        attempt: Attempt,
+        mut reply: Reply,
+        guarding: Guarding,
+        now: Now,
+        events: &mut Vec<Event>,
+    ) {
+        let node = attempt.node;
+        if let Some(schema) = &self.flow.nodes()[node].output
+            && let Err(violation) = schema.validate(&reply.output.value())
+        {
+            let failure = Failure::of(ErrorCode::Schema, format!("its output does not fit: {violation}"));
+            return self.failed(attempt, failure, now, events);
+        }
+        let guards = &self.flow.nodes()[node].guards.output;
+        let mut rerouted = None;
+        if !guards.is_empty() && guarding == Guarding::Full {
+            match self.watch(node, guards, &reply.output, now, events) {
+                Watched::Passed(output) => reply.output = output,
+                Watched::Rerouted(to) => rerouted = Some(to),
+                Watched::Blocked { guard, why } => {
+                    let Some(output) = self.overruled(node, &reply.output, &why) else {
+                        return events.extend(self.ask_about_output(attempt, &reply, &why, now));
+                    };
+                    let overruled = GuardrailOverride { guardrail_id: guard, reason: why };
+                    events.push(self.node_event(now, node, Body::GuardrailOverride(overruled)));
+                    reply.output = output;
+                }
+            }
+        }
+        match self.consequences(attempt, reply, rerouted.as_deref()) {
+            Ok((end, extra)) => {
+                events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
+                self.node_end(attempt, end, now, events);
+            }
+            Err(failure) => self.failed(attempt, failure, now, events),
+        }
+    }
+
+    /// What follows from an output: hooks are heard, the state is written, edges are decided.
+    fn consequences(
+        &self,
+        attempt: Attempt,
+        reply: Reply,
+        rerouted: Option<&str>,
+    ) -> Result<(NodeEnd, Vec<Body>), Failure> {
+        let node = attempt.node;
+        let hooks = &self.flow.settings().hooks;
+        let mut extra = Vec::new();
+        if !hooks.is_empty() {
+            let point = Point::AfterNode {
+                node: self.flow.id(node),
+                execution: attempt.execution,
+                output: &reply.output,
+            };
+            let advice = hooks.consult(point).map_err(|why| Failure::of(ErrorCode::Hook, why))?;
+            if let Verdict::Cancel(why) | Verdict::Ask(why) = advice.verdict {
+                return Err(Failure::of(ErrorCode::Cancelled, why));
+            }
+            extra = advice.events;
+        }
+        let input = self.input(node);
+        let (writes, state) = self.writes(node, &reply, &input)?;
+        let moment = Moment {
+            task: &self.task,
+            state: state.as_ref().unwrap_or(&self.state),
+            input: Some(&input),
+            output: Some(&reply.output),
+            item: self.items.get(node),
+            others: self,
+        };
+        let edges = self.edges(node, &reply, rerouted, &moment, &mut extra)?;
+        let end = NodeEnd {
+            status: NodeStatus::Completed,
+            execution: attempt.execution,
+            attempt: attempt.attempt,
+            output: reply.output,
+            duration_ms: 0,
+            error: None,
+            telemetry: reply.telemetry,
+            writes: (!writes.is_empty()).then_some(writes),
+            edges,
+        };
+        Ok((end, extra))
+    }
+
+    /// What a node contributes to the state, and the state with that in it.
+    fn writes(
+        &self,
+        node: NodeIndex,
+        reply: &Reply,
+        input: &Json,
+    ) -> Result<(BTreeMap<String, Json>, Option<State>), Failure> {
+        let set = &self.flow.nodes()[node].set;
+        if set.is_empty() && reply.writes.is_empty() {
+            return Ok((BTreeMap::new(), None));
+        }
+        let mut contributions = self.together(&reply.writes);
+        for (key, formula) in set {
+            let moment = Moment { output: Some(&reply.output), ..self.moment(node, Some(input)) };
+            let value = formula
+                .evaluate(&moment)
+                .map_err(|error| Failure::of(ErrorCode::Expression, format!("`set.{key}`: {error}")))?;
+            contributions.push((key.clone(), value));
+        }
+        // In the run of a map the keys are those of the flow around it, which folds them when the map ends.
+        let state = if self.origin.item {
+            None
+        } else {
+            let values = contributions.iter().map(|(key, value)| (key.as_str(), value));
+            Some(self.state.fold(values).map_err(|error| Failure::of(ErrorCode::Schema, error.to_string()))?)
+        };
+        let writes = contributions.into_iter().map(|(key, value)| (key, Json::from(value))).collect();
+        Ok((writes, state))
+    }
+
+    /// Several contributions to one key become one, in order, as the key's reducer would fold them.
+    fn together(&self, writes: &[(String, Value)]) -> Vec<(String, Value)> {
+        let mut folded: Vec<(String, Value)> = Vec::with_capacity(writes.len());
+        let mut places = std::collections::HashMap::new();
+        for (key, value) in writes {
+            let reduce = self.state.keys().find(|known| known.name == *key).map_or(Reduce::Last, |key| key.reduce);
+            let list = || (reduce == Reduce::Append).then(|| Value::Array(Vec::new()));
+            let place = *places.entry(key.as_str()).or_insert(folded.len());
+            let before = folded.get(place).map(|(_, before)| before.clone()).or_else(list);
+            // What cannot be folded is kept as it is, and refused when it is folded into the state.
+            let after = reduce.fold(before.as_ref(), value).unwrap_or_else(|_| value.clone());
+            match folded.get_mut(place) {
+                Some((_, before)) => *before = after,
+                None => folded.push((key.clone(), after)),
+            }
+        }
+        folded
+    }
+
+    /// Decides every edge that leaves the node.
+    fn edges(
+        &self,
+        node: NodeIndex,
+        reply: &Reply,
+        rerouted: Option<&str>,
+        moment: &Moment<'_>,
+        extra: &mut Vec<Body>,
+    ) -> Result<Vec<EdgeDecision>, Failure> {
+        let chosen = match &self.flow.nodes()[node].work {
+            Work::Router(_) if rerouted.is_none() => Some(self.chosen(node, &reply.output)?),
+            _ => None,
+        };
+        let leaving = &self.flow.shape().leaving[node];
+        let mut lives = Vec::with_capacity(leaving.len());
+        for &edge in leaving {
+            let definition = &self.flow.edges()[edge];
+            let live = match (rerouted, &definition.when, chosen) {
+                (Some(to), When::Reroute, _) => definition.to == to,
+                (Some(_), ..) | (None, When::Reroute | When::Default, _) => false,
+                (None, When::Always, Some(chosen)) => self.flow.shape().ends[edge].1 == chosen,
+                (None, When::Always, None) => true,
+                (None, When::If(condition), _) => condition.truth(moment).map_err(|error| {
+                    let what = format!("the condition of the edge to `{}`: {error}", definition.to);
+                    Failure::of(ErrorCode::Expression, what)
+                })?,
+            };
+            lives.push(live);
+        }
+        let none = !lives.contains(&true) && rerouted.is_none();
+        let mut decisions = Vec::with_capacity(leaving.len());
+        for (&edge, live) in leaving.iter().zip(lives) {
+            let by_default = none && matches!(self.flow.edges()[edge].when, When::Default);
+            let to = self.flow.id(self.flow.shape().ends[edge].1).clone();
+            let live = self.hear_about_edge(node, &to, live || by_default, extra)?;
+            decisions.push(EdgeDecision { to, live, extra: Map::new() });
+        }
+        Ok(decisions)
+    }
+
+    fn hear_about_edge(
+        &self,
+        node: NodeIndex,
+        to: &antiphon_event::FlowNodeId,
+        live: bool,
+        extra: &mut Vec<Body>,
+    ) -> Result<bool, Failure> {
+        let hooks = &self.flow.settings().hooks;
+        if hooks.is_empty() {
+            return Ok(live);
+        }
+        let from = self.flow.id(node);
+        let hook = |why: String| Failure::of(ErrorCode::Hook, why);
+        let before = hooks.consult(Point::BeforeEdge { from, to }).map_err(hook)?;
+        let live = live && before.verdict == Verdict::Go;
+        let after = hooks.consult(Point::AfterEdge { from, to, live }).map_err(hook)?;
+        extra.extend(before.events.into_iter().chain(after.events));
+        Ok(live)
+    }
+
+    /// The node a router sends the run to.
+    fn chosen(&self, node: NodeIndex, output: &Json) -> Result<NodeIndex, Failure> {
+        let wanted = output.to_text();
+        let shape = self.flow.shape();
+        let mut targets = shape.leaving[node].iter().map(|edge| shape.ends[*edge].1);
+        targets.find(|target| self.flow.id(*target).as_str() == wanted).ok_or_else(|| {
+            let ways: Vec<String> =
+                shape.leaving[node].iter().map(|edge| format!("`{}`", self.flow.id(shape.ends[*edge].1))).collect();
+            let what = format!("the router chose `{wanted}`, and its edges lead to {}", ways.join(", "));
+            Failure::of(ErrorCode::Expression, what)
+        })
+    }
+
+    /// Writes the end of an execution down, with the edges that are taken at once.
+    fn node_end(&self, attempt: Attempt, mut end: NodeEnd, now: Now, events: &mut Vec<Event>) {
+        let started = self.spots[attempt.node].started.unwrap_or(now.at);
+        end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
+        let shape = self.flow.shape();
+        let taken: Vec<usize> = shape.leaving[attempt.node]
+            .iter()
+            .zip(&end.edges)
+            .filter(|(edge, decision)| decision.live && !shape.back[**edge])
+            .map(|(edge, _)| *edge)
+            .collect();
+        events.push(self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end))));
+        events.extend(taken.into_iter().map(|edge| self.transition(edge, now)));
+    }
+
+    /// A guard stops an input and sends the run another way: the work is not done.
+    pub(super) fn reroute_input(
+        &self,
+        next: Attempt,
+        input: Option<Json>,
+        given: Json,
+        to: &str,
+        now: Now,
+        events: &mut Vec<Event>,
+    ) {
+        events.push(self.node_start(next, input, now));
+        let lets_through = matches!(self.flow.nodes()[next.node].work, Work::Guardrail);
+        let status = if lets_through { NodeStatus::Completed } else { NodeStatus::Skipped };
+        let leaving = self.flow.shape().leaving[next.node].iter();
+        let decide = |edge: &usize| {
+            let definition = &self.flow.edges()[*edge];
+            let live = matches!(definition.when, When::Reroute) && definition.to == to;
+            let to = self.flow.id(self.flow.shape().ends[*edge].1).clone();
+            EdgeDecision { to, live, extra: Map::new() }
+        };
+        let mut end = self.end_of(next, status, None);
+        end.output = given;
+        end.edges = leaving.map(decide).collect();
+        self.node_end(next, end, now, events);
+    }
+
+    /// An attempt failed: try again, let another node take over, isolate, or fail.
+    pub(super) fn failed(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        if failure.code == ErrorCode::Cancelled {
+            return events.push(self.cancelled(attempt, failure.message, now));
+        }
+        if let Some(delay) = self.retry_delay(attempt, &failure, now) {
+            let retry = NodeRetry {
+                execution: attempt.execution,
+                attempt: attempt.attempt,
+                delay_ms: delay,
+                error: node_error(failure),
+            };
+            return events.push(self.node_event(now, attempt.node, Body::NodeRetry(Box::new(retry))));
+        }
+        if let Some(deputy) = self.flow.shape().fallback[attempt.node].filter(|_| self.may_start()) {
+            return self.call_deputy(attempt.node, deputy, failure, now, events);
+        }
+        self.gave_up(attempt, failure, now, events);
+    }
+
+    /// A person, or nobody, has decided that the node fails: no more attempts.
+    pub(super) fn gave_up(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        if self.flow.nodes()[attempt.node].on_error == OnError::Isolate {
+            return self.isolated(attempt, failure, now, events);
+        }
+        let end = self.end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
+        self.node_end(attempt, end, now, events);
+    }
+
+    /// How long to wait before the next attempt, if there is to be one.
+    fn retry_delay(&self, attempt: Attempt, failure: &Failure, now: Now) -> Option<u64> {
+        let node = &self.flow.nodes()[attempt.node];
+        let retry = node.retry.as_ref().filter(|_| self.may_start())?;
+        let unsafe_to_repeat = failure.code == ErrorCode::Timeout
+            && matches!(node.class(), Class::Write | Class::External)
+            && !node.idempotent
+            && !retry.names(failure.code.as_str());
+        if unsafe_to_repeat || !retry.allows(attempt.attempt, failure.code.as_str()) {
+            return None;
+        }
+        Some(retry.delay(attempt.attempt, now.dice).as_millis() as u64)
+    }
+
+    fn call_deputy(&self, node: NodeIndex, deputy: NodeIndex, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        let error =
+            system::Error { message: failure.message, code: Some(failure.code.to_string()), retryable: None };
+        events.push(self.node_event(now, node, Body::Error(error)));
+        let transition = EdgeTransition {
+            source_id: self.flow.id(node).clone(),
+            target_id: self.flow.id(deputy).clone(),
+            edge_type: FALLBACK.to_owned(),
+            condition: None,
+        };
+        events.push(self.event(now, Body::EdgeTransition(Box::new(transition))));
+    }
+
+    /// The node that took over has ended.
+    pub(super) fn adopt(&self, node: NodeIndex, deputy: NodeIndex, now: Now) -> Vec<Event> {
+        let attempt = self.attempt(node);
+        let mut events = Vec::new();
+        match (&self.spots[deputy].status, &self.spots[deputy].output) {
+            (Status::Completed, Some(output)) => {
+                let reply = Reply::new(output.clone());
+                self.completed(attempt, reply, Guarding::Full, now, &mut events);
+            }
+            _ => {
+                let message = self.spots[node].error.as_ref().map_or("it failed", |error| error.message.as_str());
+                let message = format!("{message}; and its fallback `{}` did not help", self.flow.id(deputy));
+                let code = self.spots[node].error.as_ref().and_then(|error| error.code.clone());
+                let failure = Failure::of(code.unwrap_or(ErrorCode::Failed), message);
+                self.gave_up(attempt, failure, now, &mut events);
+            }
+        }
+        events
+    }
+
+    /// The failure counts as completed; the guards do not look at it.
+    fn isolated(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        let output = json!({"error": {"code": failure.code.as_str(), "message": failure.message}});
+        match self.consequences(attempt, Reply::new(output), None) {
+            Ok((mut end, extra)) => {
+                end.error = Some(node_error(failure));
+                events.extend(extra.into_iter().map(|body| self.node_event(now, attempt.node, body)));
+                self.node_end(attempt, end, now, events);
+            }
+            Err(worse) => {
+                let end = self.end_of(attempt, NodeStatus::Failed, Some(node_error(worse)));
+                self.node_end(attempt, end, now, events);
+            }
+        }
+    }
+
+    pub(super) fn cancelled(&self, attempt: Attempt, why: String, now: Now) -> Event {
+        let error = node_error(Failure::of(ErrorCode::Cancelled, why));
+        let mut end = self.end_of(attempt, NodeStatus::Cancelled, Some(error));
+        let started = self.spots[attempt.node].started.unwrap_or(now.at);
+        end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
+        self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end)))
+    }
+
+    fn end_of(&self, attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {
+        NodeEnd {
+            status,
+            execution: attempt.execution,
+            attempt: attempt.attempt,
+            output: Json::from(Value::Null),
+            duration_ms: 0,
+            error,
+            telemetry: None,
+            writes: None,
+            edges: Vec::new(),
+        }
+    }
+
+    /// What a guard makes of a yes that no person gave.
+    fn overruled(&self, node: NodeIndex, output: &Json, why: &str) -> Option<Json> {
+        let Work::Human(Human { .. }) = &self.flow.nodes()[node].work else { return None };
+        let value = output.value();
+        let automated = matches!(value["by"].as_str(), Some("auto" | "timeout"));
+        (automated && value["approved"] == true)
+            .then(|| Json::from(json!({"approved": false, "reason": why, "by": "guardrail"})))
+    }
+}
+
+fn node_error(failure: Failure) -> NodeError {
+    NodeError { code: Some(failure.code), message: failure.message, extra: Map::new() }
+}

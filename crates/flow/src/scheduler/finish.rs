@@ -1,0 +1,177 @@
+//! How a run ends: by itself, at a limit, or because somebody wants it to.
+
+use antiphon_event::body::flow::{Pending, RunEnd};
+use antiphon_event::body::lifecycle::CancelRequested;
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::body::system;
+use antiphon_event::{Body, ErrorCode, Event, Json, Mode, NodeStatus, StopReason};
+use serde_json::{Map, Value};
+
+use super::spot::{Decision, Status};
+use super::{Now, Phase, Refusal, Scheduler};
+use crate::definition::NodeIndex;
+use crate::hook::Point;
+
+impl Scheduler {
+    pub(super) fn request_cancel(&self, by: String, mode: Mode, now: Now) -> Result<Vec<Event>, Refusal> {
+        match self.phase {
+            Phase::New | Phase::Ended(_) => Err(Refusal::Ended(self.origin.run.clone())),
+            Phase::Running => Ok(vec![self.event(now, Body::CancelRequested(CancelRequested { by, mode }))]),
+        }
+    }
+
+    pub(super) fn limit(&self, reason: StopReason, now: Now) -> Result<Vec<Event>, Refusal> {
+        match self.phase {
+            Phase::New | Phase::Ended(_) => Err(Refusal::Ended(self.origin.run.clone())),
+            Phase::Running => Ok(self.cut_off(reason, now)),
+        }
+    }
+
+    /// Cuts everything that is under way off; what is left of the run follows by itself.
+    pub(super) fn stop(&self, now: Now) -> Vec<Event> {
+        let why = match self.cancel {
+            Some(_) => format!("{} cancelled the run", self.canceller),
+            None => "another node failed, and the flow fails fast".to_owned(),
+        };
+        self.cut(&why, now)
+    }
+
+    fn cut(&self, why: &str, now: Now) -> Vec<Event> {
+        let open = |node: &NodeIndex| matches!(self.spots[*node].status, Status::Executing | Status::Interrupted);
+        let mut events = Vec::new();
+        for node in (0..self.spots.len()).filter(open) {
+            if let Some(relay) = &self.spots[node].relay {
+                let resolved = RelayResolved {
+                    relay_id: relay.id.clone(),
+                    approved: Some(false),
+                    answer: None,
+                    input: None,
+                    scope: None,
+                    reason: Some(why.to_owned()),
+                    by: "run".to_owned(),
+                };
+                events.push(self.node_event(now, node, Body::RelayResolved(Box::new(resolved))));
+            }
+            events.push(self.cancelled(self.attempt(node), why.to_owned(), now));
+        }
+        events
+    }
+
+    /// A limit is reached: everything under way is cut off, and the run ends with what there is.
+    pub(super) fn cut_off(&self, reason: StopReason, now: Now) -> Vec<Event> {
+        let mut events = self.cut(&format!("the run reached its limit: {reason}"), now);
+        events.extend(self.run_end(NodeStatus::Failed, Some(reason), now));
+        events
+    }
+
+    /// Nothing more can happen: ends the run, after what still waits for people if it was cancelled.
+    pub(super) fn wind_up(&self, now: Now) -> Vec<Event> {
+        if self.paused > 0 {
+            return self.stop(now);
+        }
+        let stuck = self.pending_nodes().next().is_some();
+        let (status, reason) = match (self.failed, &self.cancel, self.cancelled) {
+            (1.., ..) => (NodeStatus::Failed, Some(StopReason::NodeFailed)),
+            (0, Some(_), _) => (NodeStatus::Cancelled, Some(StopReason::Cancelled)),
+            (0, None, 1..) => (NodeStatus::Cancelled, Some(StopReason::Cancelled)),
+            (0, None, 0) if stuck => (NodeStatus::Failed, Some(StopReason::Stalled)),
+            (0, None, 0) => (NodeStatus::Completed, None),
+        };
+        self.run_end(status, reason, now)
+    }
+
+    fn run_end(&self, status: NodeStatus, reason: Option<StopReason>, now: Now) -> Vec<Event> {
+        let mut events = Vec::with_capacity(1);
+        let mut status = status;
+        let final_output = match self.final_output() {
+            Ok(output) => output,
+            Err(why) => {
+                let error = system::Error { message: why, code: Some(ErrorCode::Expression.to_string()), retryable: None };
+                events.push(self.event(now, Body::Error(error)));
+                status = NodeStatus::Failed;
+                Json::from(Value::Null)
+            }
+        };
+        match self.flow.settings().hooks.consult(Point::AfterRun { status: &status, output: &final_output }) {
+            Ok(advice) => events.extend(advice.events.into_iter().map(|body| self.event(now, body))),
+            Err(why) => {
+                let error = system::Error { message: why, code: Some(ErrorCode::Hook.to_string()), retryable: None };
+                events.push(self.event(now, Body::Error(error)));
+            }
+        }
+        let pending: Vec<Pending> = self.pending_nodes().map(|node| self.pending_entry(node)).collect();
+        let since = self.clock.last.map_or(0, |last| now.at.millis().saturating_sub(last.millis()).max(0) as u64);
+        let end = RunEnd {
+            status: Some(status),
+            final_output,
+            total_duration_ms: self.clock.worked_ms + if self.at_work() { since } else { 0 },
+            reason,
+            pending: (!pending.is_empty()).then_some(pending),
+        };
+        let mut event = self.event(now, Body::RunEnd(Box::new(end)));
+        if !self.origin.path.is_empty() {
+            event.head.node_path = Some(self.origin.path.clone());
+        }
+        events.push(event);
+        events
+    }
+
+    /// Nodes that were not done, without those that only take over for others.
+    fn pending_nodes(&self) -> impl Iterator<Item = NodeIndex> + '_ {
+        let deputy = |node: &NodeIndex| self.flow.shape().layer[*node].is_none();
+        (0..self.spots.len()).filter(move |node| self.spots[*node].status == Status::Pending && !deputy(node))
+    }
+
+    fn pending_entry(&self, node: NodeIndex) -> Pending {
+        Pending { node_id: self.flow.id(node).clone(), why: self.why_pending(node), extra: Map::new() }
+    }
+
+    /// What the run gives.
+    fn final_output(&self) -> Result<Json, String> {
+        if let Some(formula) = &self.flow.settings().output {
+            let moment = crate::moment::Moment {
+                task: &self.task,
+                state: &self.state,
+                input: None,
+                output: None,
+                item: None,
+                others: self,
+            };
+            return match formula.evaluate(&moment) {
+                Ok(value) => Ok(Json::from(value)),
+                Err(_) if self.failed + self.cancelled > 0 || self.cancel.is_some() => Ok(self.last_outputs()),
+                Err(why) => Err(format!("the flow's output: {why}")),
+            };
+        }
+        Ok(self.last_outputs())
+    }
+
+    /// The outputs of completed nodes that lead nowhere; one as it is, several by node id, items in order.
+    fn last_outputs(&self) -> Json {
+        let shape = self.flow.shape();
+        let leads_on = |node: NodeIndex| shape.leaving[node].iter().any(|edge| self.decisions[*edge] == Decision::Live);
+        let last: Vec<NodeIndex> = (0..self.spots.len())
+            .filter(|node| self.spots[*node].status == Status::Completed && shape.layer[*node].is_some())
+            .filter(|node| !leads_on(*node))
+            .collect();
+        let gave = |node: NodeIndex| self.spots[node].output.clone().unwrap_or_else(|| Json::from(Value::Null));
+        if self.origin.item {
+            let values: Vec<Json> = (0..self.spots.len()).map(gave).collect();
+            return Json::from(serde_json::to_value(values).unwrap_or_default());
+        }
+        match last.as_slice() {
+            [] => Json::from(Value::Null),
+            [one] => gave(*one),
+            several => {
+                let by_id = several.iter().map(|node| (self.flow.id(*node).to_string(), gave(*node).value()));
+                Json::from(Value::Object(by_id.collect()))
+            }
+        }
+    }
+
+    /// What the nodes of a map's run contributed, in the order of the items.
+    pub fn contributions(&self) -> Vec<(String, Value)> {
+        let writes = self.spots.iter().filter_map(|spot| spot.writes.as_ref());
+        writes.flatten().map(|(key, value)| (key.clone(), value.value())).collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! What a node is handed: the task, or what its live sources gave.
+
+use antiphon_event::Json;
+use serde_json::{Map, Value, json};
+
+use super::Scheduler;
+use super::spot::Decision;
+use crate::definition::NodeIndex;
+use crate::moment::Moment;
+
+impl Scheduler {
+    /// What the current execution of a node gets.
+    pub fn input(&self, node: NodeIndex) -> Json {
+        self.spots[node].input.clone().unwrap_or_else(|| self.given(node))
+    }
+
+    /// What a node gets unless an expression, a hook or a guardrail says otherwise.
+    pub(super) fn given(&self, node: NodeIndex) -> Json {
+        if let Some(&caller) = self.spots[node].callers.front() {
+            return self.input(caller);
+        }
+        if let Some(item) = self.items.get(node) {
+            return item.clone();
+        }
+        let sources = self.sources(node);
+        if self.flow.nodes()[node].work.reads_blocks() {
+            return self.blocks(&sources);
+        }
+        match sources.as_slice() {
+            [] => self.task.clone(),
+            [one] => self.gave(*one),
+            several => {
+                let by_id = several.iter().map(|node| (self.flow.id(*node).to_string(), self.gave(*node).value()));
+                Json::from(Value::Object(by_id.collect::<Map<_, _>>()))
+            }
+        }
+    }
+
+    /// The sources of the live edges that lead to a node, in the order the edges were declared.
+    fn sources(&self, node: NodeIndex) -> Vec<NodeIndex> {
+        let shape = self.flow.shape();
+        let live = shape.entering[node].iter().filter(|edge| self.decisions[**edge] == Decision::Live);
+        let mut edges: Vec<_> = live.chain(&self.spots[node].brought).copied().collect();
+        edges.sort_unstable();
+        edges.into_iter().map(|edge| shape.ends[edge].0).collect()
+    }
+
+    fn gave(&self, node: NodeIndex) -> Json {
+        self.spots[node].output.clone().unwrap_or_else(|| Json::from(Value::Null))
+    }
+
+    /// The task, then what each source gave, as blocks of content that say where they are from.
+    fn blocks(&self, sources: &[NodeIndex]) -> Json {
+        let mut blocks = Vec::new();
+        add_blocks(&mut blocks, &self.task, None);
+        for &source in sources {
+            add_blocks(&mut blocks, &self.gave(source), Some(self.flow.id(source).as_str()));
+        }
+        Json::from(Value::Array(blocks))
+    }
+
+    /// What an expression of a node sees; `input` is what the node gets.
+    pub(super) fn moment<'a>(&'a self, node: NodeIndex, input: Option<&'a Json>) -> Moment<'a> {
+        Moment {
+            task: &self.task,
+            state: &self.state,
+            input,
+            output: None,
+            item: self.items.get(node),
+            others: self,
+        }
+    }
+}
+
+/// Adds a value as blocks of content; parts that are content already stay as they are, reasoning is left out.
+fn add_blocks(blocks: &mut Vec<Value>, value: &Json, source: Option<&str>) {
+    let label = |mut block: Value| {
+        if let (Some(members), Some(source)) = (block.as_object_mut(), source) {
+            members.insert("nodeId".into(), Value::from(source));
+        }
+        block
+    };
+    let text = |text: String| json!({"type": "text", "text": text});
+    match value.value() {
+        Value::Null => {}
+        Value::String(said) => blocks.push(label(text(said))),
+        Value::Array(parts) if !parts.is_empty() && parts.iter().all(|part| part.get("type").is_some()) => {
+            let parts = parts.into_iter().filter(|part| part["type"] != "reasoning");
+            blocks.extend(parts.map(label));
+        }
+        _ => blocks.push(label(text(value.as_str().to_owned()))),
+    }
+}

@@ -1,0 +1,290 @@
+//! The rule of readiness: edges are decided, nodes are queued, loops come to rest and go round again.
+
+use antiphon_event::body::flow::EdgeDecision;
+
+use super::Scheduler;
+use super::spot::{Dead, Decision, Queue, Spot, Status};
+use crate::definition::{EdgeIndex, Join, NodeIndex, When};
+
+impl Scheduler {
+    /// Decides the edges that leave a node that completed.
+    pub(super) fn decide_edges(&mut self, node: NodeIndex, decided: &[EdgeDecision]) {
+        let rerouted = self.leaving(node).iter().zip(decided).any(|(edge, decision)| {
+            decision.live && matches!(self.flow.edges()[*edge].when, When::Reroute)
+        });
+        for position in 0..self.leaving(node).len() {
+            let edge = self.leaving(node)[position];
+            let target = self.flow.shape().ends[edge].1;
+            let id = self.flow.id(target);
+            let at_place = decided.get(position).filter(|decision| decision.to == *id);
+            let found = at_place.or_else(|| decided.iter().find(|decision| decision.to == *id));
+            let live = found.is_some_and(|decision| decision.live);
+            let own = matches!(self.flow.edges()[edge].when, When::If(_)) && !rerouted;
+            self.decide_edge(edge, live, if own { Dead::Refused } else { Dead::Passed });
+        }
+    }
+
+    /// Decides the edges that leave a node that was skipped.
+    pub(super) fn pass_edges(&mut self, node: NodeIndex) {
+        for position in 0..self.leaving(node).len() {
+            self.decide_edge(self.leaving(node)[position], false, Dead::Passed);
+        }
+    }
+
+    fn leaving(&self, node: NodeIndex) -> &[EdgeIndex] {
+        &self.flow.shape().leaving[node]
+    }
+
+    fn decide_edge(&mut self, edge: EdgeIndex, live: bool, dead: Dead) {
+        if self.flow.shape().back[edge] {
+            if live {
+                self.fire(edge);
+            }
+            return;
+        }
+        let held = !live && !self.flow.shape().leaves[edge].is_empty();
+        let decision = match (live, held) {
+            (true, _) => Decision::Live,
+            (false, true) => Decision::Held(dead),
+            (false, false) => dead.into(),
+        };
+        self.mark(edge, decision);
+    }
+
+    /// Writes a decision down and looks at the target again.
+    fn mark(&mut self, edge: EdgeIndex, decision: Decision) {
+        let target = self.flow.shape().ends[edge].1;
+        let spot = &mut self.spots[target];
+        count(spot, self.decisions[edge], false);
+        count(spot, decision, true);
+        self.decisions[edge] = decision;
+        self.evaluate(target);
+    }
+
+    /// Queues a node if what is decided so far is enough to run or skip it.
+    fn evaluate(&mut self, node: NodeIndex) {
+        let spot = &self.spots[node];
+        if spot.status != Status::Pending || spot.queue != Queue::None || spot.again {
+            return;
+        }
+        let ready = match self.flow.nodes()[node].join {
+            Join::All => (spot.undecided == 0).then_some(spot.live > 0 && spot.refused == 0),
+            Join::Any => enough(spot, 1),
+            Join::Count(count) => enough(spot, count),
+        };
+        match ready {
+            Some(true) => self.enqueue(node, Queue::Ready),
+            Some(false) => self.enqueue(node, Queue::Skip),
+            None => {}
+        }
+    }
+
+    /// Puts a node in line; one that has run as often as it may is skipped.
+    pub(super) fn enqueue(&mut self, node: NodeIndex, queue: Queue) {
+        let spot = &self.spots[node];
+        let spent = self.flow.nodes()[node].max_executions.is_some_and(|max| spot.execution >= max && !spot.again);
+        let queue = if spent { Queue::Skip } else { queue };
+        match queue {
+            Queue::Ready => self.ready.push_back(node),
+            Queue::Skip => self.skips.push_back(node),
+            Queue::None => {}
+        }
+        self.shift(node, |spot| spot.queue = queue);
+    }
+
+    /// Takes a node out of line, at the latest with the event that says what became of it.
+    pub(super) fn dequeue(&mut self, node: NodeIndex) {
+        let line = match self.spots[node].queue {
+            Queue::None => return,
+            Queue::Ready => &mut self.ready,
+            Queue::Skip => &mut self.skips,
+        };
+        if line.front() == Some(&node) {
+            line.pop_front();
+        } else {
+            line.retain(|other| *other != node);
+        }
+        // Its status changes with the same event, so it is busy all along.
+        self.spots[node].queue = Queue::None;
+        self.spots[node].leaving_line = true;
+    }
+
+    pub(super) fn unfollow(&mut self, node: NodeIndex) {
+        if self.follow.front() == Some(&node) {
+            self.follow.pop_front();
+        } else {
+            self.follow.retain(|other| *other != node);
+        }
+    }
+
+    /// Changes what is kept about a node, and all that is counted over nodes with it.
+    pub(super) fn shift(&mut self, node: NodeIndex, change: impl FnOnce(&mut Spot)) {
+        let spot = &mut self.spots[node];
+        let (was, was_busy) = (spot.status, spot.busy() || spot.leaving_line);
+        spot.leaving_line = false;
+        change(spot);
+        let (is, is_busy) = (spot.status, spot.busy());
+        if was != is {
+            self.tally(was, usize::wrapping_sub);
+            self.tally(is, usize::wrapping_add);
+        }
+        if was_busy != is_busy {
+            self.stir(node, is_busy);
+        }
+    }
+
+    fn tally(&mut self, status: Status, change: fn(usize, usize) -> usize) {
+        let count = match status {
+            Status::Executing => &mut self.executing,
+            Status::Interrupted => &mut self.paused,
+            Status::Failed => &mut self.failed,
+            Status::Cancelled => &mut self.cancelled,
+            Status::Pending | Status::Completed | Status::Skipped => return,
+        };
+        *count = change(*count, 1);
+    }
+
+    /// A node became busy, or came to rest; a loop may come to rest with it.
+    fn stir(&mut self, node: NodeIndex, busy: bool) {
+        for position in 0..self.flow.shape().regions_of[node].len() {
+            let region = self.flow.shape().regions_of[node][position];
+            if busy {
+                self.busy[region] += 1;
+            } else {
+                self.calm(region);
+            }
+        }
+    }
+
+    fn calm(&mut self, region: usize) {
+        self.busy[region] -= 1;
+        if self.busy[region] == 0 {
+            self.release(region);
+        }
+    }
+
+    /// A loop has come to rest: what was held back by it is dead now.
+    fn release(&mut self, region: usize) {
+        let exits = self.flow.shape().exits.get(&region).map_or(0, Vec::len);
+        for position in 0..exits {
+            let edge = self.flow.shape().exits[&region][position];
+            let Decision::Held(dead) = self.decisions[edge] else { continue };
+            let at_rest = self.flow.shape().leaves[edge].iter().all(|region| self.busy[*region] == 0);
+            if at_rest {
+                self.mark(edge, dead.into());
+            }
+        }
+    }
+
+    /// A node is done for this pass.
+    pub(super) fn settle(&mut self, node: NodeIndex, status: Status) {
+        if let Some(layer) = self.flow.shape().layer[node] {
+            let layer = layer as usize;
+            self.layers[layer].unsettled = self.layers[layer].unsettled.saturating_sub(1);
+            if self.layers[layer].unsettled == 0 && self.layers[layer].open {
+                self.closing.push_back(layer);
+            }
+        }
+        self.shift(node, |spot| spot.status = status);
+    }
+
+    /// A back edge wants to be taken; its loop is not at rest before it is.
+    fn fire(&mut self, edge: EdgeIndex) {
+        self.fired.push(edge);
+        self.around(edge, |scheduler, region| scheduler.busy[region] += 1);
+    }
+
+    /// For each loop around the target of a back edge.
+    fn around(&mut self, edge: EdgeIndex, each: fn(&mut Self, usize)) {
+        let target = self.flow.shape().ends[edge].1;
+        for position in 0..self.flow.shape().regions_of[target].len() {
+            let region = self.flow.shape().regions_of[target][position];
+            if self.flow.shape().exits.contains_key(&region) {
+                each(self, region);
+            }
+        }
+    }
+
+    /// The back edges that may be taken now: all that have fired to one target with nothing busy beyond it.
+    pub(super) fn takeable(&self) -> Vec<EdgeIndex> {
+        let shape = self.flow.shape();
+        let idle = |edge: &&EdgeIndex| self.busy[shape.reach_of[&shape.ends[**edge].1]] == 0;
+        let Some(target) = self.fired.iter().find(idle).map(|edge| shape.ends[*edge].1) else { return Vec::new() };
+        self.fired.iter().copied().filter(|edge| shape.ends[*edge].1 == target).collect()
+    }
+
+    /// Goes round: all that was settled beyond the target is to be done again.
+    pub(super) fn take(&mut self, edge: EdgeIndex) {
+        let target = self.flow.shape().ends[edge].1;
+        if let Some(position) = self.fired.iter().position(|fired| *fired == edge) {
+            self.fired.remove(position);
+        }
+        let joins_others = !self.spots[target].brought.is_empty() && self.spots[target].queue == Queue::Ready;
+        if !joins_others {
+            self.reset(target);
+        }
+        self.spots[target].brought.push(edge);
+        if !joins_others {
+            self.enqueue(target, Queue::Ready);
+            self.reconsider(target);
+        }
+        self.around(edge, Self::calm);
+    }
+
+    fn reset(&mut self, target: NodeIndex) {
+        let region = self.flow.shape().reach_of[&target];
+        for position in 0..self.flow.shape().regions[region].nodes.len() {
+            let node = self.flow.shape().regions[region].nodes[position];
+            if !self.spots[node].status.settled() {
+                continue;
+            }
+            let spot = &mut self.spots[node];
+            spot.status = Status::Pending;
+            spot.brought.clear();
+            spot.input = None;
+            if let Some(layer) = self.flow.shape().layer[node] {
+                self.layers[layer as usize].unsettled += 1;
+                self.closing.retain(|closing| *closing != layer as usize);
+            }
+            for position in 0..self.leaving(node).len() {
+                let edge = self.leaving(node)[position];
+                if !self.flow.shape().back[edge] {
+                    let spot = &mut self.spots[self.flow.shape().ends[edge].1];
+                    count(spot, self.decisions[edge], false);
+                    count(spot, Decision::Undecided, true);
+                    self.decisions[edge] = Decision::Undecided;
+                }
+            }
+        }
+    }
+
+    /// Edges from nodes that were not reset keep their decision, which may be enough for some.
+    fn reconsider(&mut self, target: NodeIndex) {
+        let region = self.flow.shape().reach_of[&target];
+        for position in 0..self.flow.shape().regions[region].nodes.len() {
+            let node = self.flow.shape().regions[region].nodes[position];
+            if !self.flow.shape().entering[node].is_empty() {
+                self.evaluate(node);
+            }
+        }
+    }
+}
+
+fn enough(spot: &Spot, wanted: u32) -> Option<bool> {
+    if spot.live >= wanted {
+        Some(true)
+    } else {
+        (spot.live + spot.undecided < wanted).then_some(false)
+    }
+}
+
+/// Counts an edge in, or out, among those that enter its target.
+fn count(spot: &mut Spot, decision: Decision, add: bool) {
+    let counter = match decision {
+        Decision::Undecided | Decision::Held(_) => &mut spot.undecided,
+        Decision::Live => &mut spot.live,
+        Decision::Refused => &mut spot.refused,
+        Decision::Passed => return,
+    };
+    *counter = if add { *counter + 1 } else { *counter - 1 };
+}

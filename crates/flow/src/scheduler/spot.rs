@@ -1,0 +1,220 @@
+//! What the scheduler keeps about one node and one edge.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use antiphon_event::body::flow::{NodeError, Telemetry};
+use antiphon_event::body::request::{Relay, RelayResolved};
+use antiphon_event::{Json, NodeStatus, Timestamp};
+
+use crate::definition::{EdgeIndex, NodeIndex};
+
+/// What was decided about an edge in this pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decision {
+    Undecided,
+    Live,
+    /// Its own condition was false.
+    Refused,
+    /// Its source was skipped, or another way was taken.
+    Passed,
+    /// Not live, and not dead before the loop it leaves has come to rest.
+    Held(Dead),
+}
+
+/// How an edge dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dead {
+    Refused,
+    Passed,
+}
+
+impl From<Dead> for Decision {
+    fn from(dead: Dead) -> Self {
+        match dead {
+            Dead::Refused => Self::Refused,
+            Dead::Passed => Self::Passed,
+        }
+    }
+}
+
+/// Where a node is in this pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Pending,
+    Executing,
+    Interrupted,
+    Completed,
+    Skipped,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Executing => "EXECUTING",
+            Self::Interrupted => "INTERRUPTED",
+            Self::Completed => "COMPLETED",
+            Self::Skipped => "SKIPPED",
+            Self::Failed => "FAILED",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
+
+    pub(super) fn word(self) -> NodeStatus {
+        NodeStatus::from(self.text())
+    }
+
+    pub(super) fn settled(self) -> bool {
+        matches!(self, Self::Completed | Self::Skipped)
+    }
+}
+
+/// Which queue a node stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Queue {
+    None,
+    Ready,
+    Skip,
+}
+
+/// Why a node waits for a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Its work is to ask.
+    Human,
+    /// A guardrail stopped its input.
+    GuardInput,
+    /// A guardrail stopped its output.
+    GuardOutput,
+    /// Nobody knows how its last attempt ended.
+    InDoubt,
+    /// A hook wants to know.
+    Hook,
+    /// The run inside it waits.
+    Inside,
+}
+
+impl Why {
+    const ALL: [(Self, &'static str, &'static str); 6] = [
+        (Self::Human, "human_approval", "ask"),
+        (Self::GuardInput, "guardrail_violation", "input"),
+        (Self::GuardOutput, "guardrail_violation", "output"),
+        (Self::InDoubt, "in_doubt", "doubt"),
+        (Self::Hook, "hook", "hook"),
+        (Self::Inside, "inside", "inside"),
+    ];
+
+    /// The reason of an `interrupt`.
+    pub(super) fn reason(self) -> &'static str {
+        Self::ALL.iter().find(|row| row.0 == self).expect("every case has a row").1
+    }
+
+    /// The end of the id of its relay.
+    pub(super) fn suffix(self) -> &'static str {
+        Self::ALL.iter().find(|row| row.0 == self).expect("every case has a row").2
+    }
+
+    pub(super) fn of(relay: &str) -> Option<Self> {
+        let (_, suffix) = relay.rsplit_once(':')?;
+        Self::ALL.iter().find(|row| row.2 == suffix).map(|row| row.0)
+    }
+}
+
+/// What an attempt without an outcome waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waits {
+    /// Its work.
+    Work,
+    /// The delay before its next attempt, in milliseconds.
+    Delay(u64),
+    /// A person, until a moment if there is one.
+    Person(Option<Timestamp>),
+    /// The node that takes over for it.
+    Fallback,
+}
+
+/// What the scheduler keeps about one node.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    pub(super) status: Status,
+    pub(super) queue: Queue,
+    pub(super) execution: u32,
+    pub(super) attempt: u32,
+    /// Forward in-edges, by what was decided about them.
+    pub(super) undecided: u32,
+    pub(super) live: u32,
+    pub(super) refused: u32,
+    /// Back edges that brought it here in this pass.
+    pub(super) brought: Vec<EdgeIndex>,
+    /// Its input, if it is not simply what its sources gave.
+    pub(super) input: Option<Json>,
+    pub(super) output: Option<Json>,
+    /// What it contributed, in the run of a map.
+    pub(super) writes: Option<BTreeMap<String, Json>>,
+    pub(super) error: Option<NodeError>,
+    pub(super) telemetry: Option<Box<Telemetry>>,
+    pub(super) started: Option<Timestamp>,
+    pub(super) relay: Option<Arc<Relay>>,
+    pub(super) answer: Option<Arc<(Relay, RelayResolved)>>,
+    pub(super) delay: Option<u64>,
+    /// The node that takes over for it now.
+    pub(super) deputy: Option<NodeIndex>,
+    /// Nodes it takes over for, the first one first.
+    pub(super) callers: VecDeque<NodeIndex>,
+    /// Whether a person has waived the guards on its input.
+    pub(super) waived: bool,
+    /// Whether its last execution failed or was cancelled and is to be attempted once more.
+    pub(super) again: bool,
+    /// Whether it was just taken out of line and its status is about to change.
+    pub(super) leaving_line: bool,
+}
+
+impl Spot {
+    pub(super) fn new(entering: usize) -> Self {
+        Self {
+            status: Status::Pending,
+            queue: Queue::None,
+            execution: 0,
+            attempt: 0,
+            undecided: entering as u32,
+            live: 0,
+            refused: 0,
+            brought: Vec::new(),
+            input: None,
+            output: None,
+            writes: None,
+            error: None,
+            telemetry: None,
+            started: None,
+            relay: None,
+            answer: None,
+            delay: None,
+            deputy: None,
+            callers: VecDeque::new(),
+            waived: false,
+            again: false,
+            leaving_line: false,
+        }
+    }
+
+    /// Whether something is still to come of it in this pass without anything else happening first.
+    pub(super) fn busy(&self) -> bool {
+        self.queue != Queue::None || matches!(self.status, Status::Executing | Status::Interrupted)
+    }
+
+    pub(super) fn waits(&self) -> Option<Waits> {
+        match (self.status, &self.relay) {
+            (Status::Interrupted, Some(relay)) => Some(Waits::Person(relay.expires_at)),
+            (Status::Interrupted, None) => Some(Waits::Work),
+            (Status::Executing, _) => Some(match (self.delay, self.deputy) {
+                (Some(delay), _) => Waits::Delay(delay),
+                (None, Some(_)) => Waits::Fallback,
+                (None, None) => Waits::Work,
+            }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! How a run begins, and how its nodes do.
+
+use std::collections::BTreeMap;
+
+use antiphon_event::body::flow::{LayerStart, NodeStart, Resumed, RunStart, StatePatched};
+use antiphon_event::{Body, ErrorCode, Event, Json};
+use serde_json::Value;
+
+use super::apply::values;
+use super::{Attempt, Now, Phase, Refusal, Scheduler};
+use crate::definition::{NodeIndex, Work};
+use crate::function::Failure;
+use crate::guard::{Action, Guard, Verdict};
+use crate::hook::{self, Point};
+
+/// What became of a value that guards looked at.
+pub(super) enum Watched {
+    /// They let it through, as it was or without what they took out.
+    Passed(Json),
+    /// One sends the run another way.
+    Rerouted(String),
+    /// A person has to decide.
+    Blocked {
+        /// The guard that stopped it.
+        guard: String,
+        /// What it found.
+        why: String,
+    },
+}
+
+impl Scheduler {
+    pub(super) fn begin(&self, task: Json, state: BTreeMap<String, Json>, now: Now) -> Result<Vec<Event>, Refusal> {
+        if self.phase != Phase::New {
+            return Err(Refusal::Started(self.origin.run.clone()));
+        }
+        let advice = self.flow.settings().hooks.consult(Point::BeforeRun { task: &task }).map_err(Refusal::Hook)?;
+        if let hook::Verdict::Cancel(why) | hook::Verdict::Ask(why) = advice.verdict {
+            return Err(Refusal::Hook(why));
+        }
+        let task = advice.input.unwrap_or(task);
+        if let Some(schema) = &self.flow.settings().input {
+            schema.validate(&task.value()).map_err(|violation| Refusal::Task(violation.to_string()))?;
+        }
+        self.state.with(&values(&state)).map_err(|error| Refusal::State(error.to_string()))?;
+        let start = RunStart {
+            graph_id: self.flow.name().to_owned(),
+            input: Some(task),
+            state: (!state.is_empty()).then_some(state),
+            definition: self.flow.settings().document.clone().filter(|_| self.origin.path.is_empty()),
+        };
+        let mut event = self.event(now, Body::RunStart(start));
+        event.head.parent_id.clone_from(&self.origin.parent);
+        if !self.origin.path.is_empty() {
+            event.head.node_path = Some(self.origin.path.clone());
+        }
+        let mut events = vec![event];
+        events.extend(advice.events.into_iter().map(|body| self.event(now, body)));
+        Ok(events)
+    }
+
+    pub(super) fn resume(&self, now: Now) -> Result<Vec<Event>, Refusal> {
+        if self.phase == Phase::New {
+            return Ok(Vec::new());
+        }
+        Ok(vec![self.event(now, Body::Resumed(Resumed {}))])
+    }
+
+    pub(super) fn patch(&self, writes: BTreeMap<String, Json>, by: String, now: Now) -> Result<Vec<Event>, Refusal> {
+        let values = values(&writes);
+        let folded = self.state.fold(values.iter().map(|(key, value)| (key.as_str(), value)));
+        folded.map_err(|error| Refusal::State(error.to_string()))?;
+        Ok(vec![self.event(now, Body::StatePatched(StatePatched { writes, by }))])
+    }
+
+    /// Starts what is ready, as far as the bounds allow.
+    pub(super) fn starts(&self, now: Now) -> Vec<Event> {
+        if !self.may_start() {
+            return Vec::new();
+        }
+        let limits = &self.flow.settings().limits;
+        let slots = limits.max_concurrency.map_or(usize::MAX, |max| max.saturating_sub(self.executing));
+        let left = limits.max_node_executions.map_or(u64::MAX, |max| max.saturating_sub(self.starts));
+        if left == 0 && slots > 0 {
+            return self.cut_off(antiphon_event::StopReason::MaxNodeExecutions, now);
+        }
+        let count = self.ready.len().min(slots).min(usize::try_from(left).unwrap_or(usize::MAX));
+        let mut events = Vec::with_capacity(count * 2);
+        let mut opened = Vec::new();
+        for &node in self.ready.iter().take(count) {
+            self.open_layer(node, &mut opened, now, &mut events);
+            self.start(node, now, &mut events);
+        }
+        events
+    }
+
+    fn open_layer(&self, node: NodeIndex, opened: &mut Vec<u32>, now: Now, events: &mut Vec<Event>) {
+        let Some(layer) = self.flow.shape().layer[node] else { return };
+        if !self.layers[layer as usize].open && opened.last() != Some(&layer) && !opened.contains(&layer) {
+            opened.push(layer);
+            events.push(self.event(now, Body::LayerStart(LayerStart { layer })));
+        }
+    }
+
+    /// The events with which one node starts, is stopped by a guard, or fails before it could.
+    fn start(&self, node: NodeIndex, now: Now, events: &mut Vec<Event>) {
+        let next = self.next_attempt(node);
+        let mut input = match self.written_input(node) {
+            Ok(input) => input,
+            Err(failure) => {
+                events.push(self.node_start(next, None, now));
+                return self.failed(next, failure, now, events);
+            }
+        };
+        let waived = self.spots[node].waived;
+        if !self.flow.settings().hooks.is_empty() && !waived {
+            let given = input.clone().unwrap_or_else(|| self.given(node));
+            let point = Point::BeforeNode { node: self.flow.id(node), execution: next.execution, input: &given };
+            let advice = match self.flow.settings().hooks.consult(point) {
+                Ok(advice) => advice,
+                Err(why) => {
+                    events.push(self.node_start(next, None, now));
+                    return self.failed(next, Failure::of(ErrorCode::Hook, why), now, events);
+                }
+            };
+            events.extend(advice.events.into_iter().map(|body| self.node_event(now, node, body)));
+            input = advice.input.or(input);
+            match advice.verdict {
+                hook::Verdict::Go => {}
+                hook::Verdict::Cancel(why) => {
+                    events.push(self.node_start(next, input, now));
+                    return events.push(self.cancelled(next, why, now));
+                }
+                hook::Verdict::Ask(prompt) => return events.extend(self.ask_for_hook(next, prompt, now)),
+            }
+        }
+        if !self.flow.nodes()[node].guards.input.is_empty() && !waived {
+            let given = input.clone().unwrap_or_else(|| self.given(node));
+            match self.watch(node, &self.flow.nodes()[node].guards.input, &given, now, events) {
+                Watched::Passed(value) if value == given => {}
+                Watched::Passed(value) => input = Some(value),
+                Watched::Rerouted(to) => return self.reroute_input(next, input, given, &to, now, events),
+                Watched::Blocked { why, .. } => return events.extend(self.ask_about_input(next, &given, &why, now)),
+            }
+        }
+        events.push(self.node_start(next, input, now));
+    }
+
+    /// The number of the execution and attempt that comes next.
+    pub(super) fn next_attempt(&self, node: NodeIndex) -> Attempt {
+        let spot = &self.spots[node];
+        if spot.again && spot.execution > 0 {
+            return Attempt { node, execution: spot.execution, attempt: spot.attempt + 1 };
+        }
+        Attempt { node, execution: spot.execution + 1, attempt: 1 }
+    }
+
+    /// The input, where an expression or a list of items says what it is.
+    fn written_input(&self, node: NodeIndex) -> Result<Option<Json>, Failure> {
+        let formula = match (&self.flow.nodes()[node].input, &self.flow.nodes()[node].work) {
+            (None, Work::Map(map)) => Some(&map.over),
+            (formula, _) => formula.as_ref(),
+        };
+        let Some(formula) = formula else { return Ok(None) };
+        let given = self.given(node);
+        let value = formula
+            .evaluate(&self.moment(node, Some(&given)))
+            .map_err(|error| Failure::of(ErrorCode::Expression, format!("its input: {error}")))?;
+        if matches!(self.flow.nodes()[node].work, Work::Map(_)) && !value.is_array() {
+            let what = format!("`over` must give a list, and gave {}", brief(&value));
+            return Err(Failure::of(ErrorCode::Expression, what));
+        }
+        Ok(Some(Json::from(value)))
+    }
+
+    pub(super) fn node_start(&self, next: Attempt, input: Option<Json>, now: Now) -> Event {
+        let start = NodeStart {
+            node_type: Some(self.flow.nodes()[next.node].work.kind().to_owned()),
+            attempt: next.attempt,
+            execution: next.execution,
+            input,
+        };
+        self.node_event(now, next.node, Body::NodeStart(start))
+    }
+
+    /// Shows a value to guards and writes down what each found.
+    pub(super) fn watch(
+        &self,
+        node: NodeIndex,
+        guards: &[Guard],
+        value: &Json,
+        now: Now,
+        events: &mut Vec<Event>,
+    ) -> Watched {
+        let mut value = value.clone();
+        for guard in guards {
+            let verdict = guard.inspect(&value.value());
+            let passed = verdict == Verdict::Passed;
+            events.push(self.node_event(now, node, guard_result(guard, passed)));
+            let Verdict::Violated { message, sanitized } = verdict else { continue };
+            match (&guard.action, sanitized) {
+                (Action::Warn, _) => {}
+                (Action::Sanitize, Some(clean)) => value = Json::from(clean),
+                (Action::Reroute(to), _) => return Watched::Rerouted(to.clone()),
+                (Action::Sanitize, None) | (Action::Block, _) => {
+                    let why = format!("guardrail `{}`: {message}", guard.id);
+                    return Watched::Blocked { guard: guard.id.clone(), why };
+                }
+            }
+        }
+        Watched::Passed(value)
+    }
+}
+
+fn guard_result(guard: &Guard, passed: bool) -> Body {
+    Body::GuardrailResult(antiphon_event::body::flow::GuardrailResult {
+        guardrail_id: guard.id.clone(),
+        passed,
+        action: guard.action.word().to_owned(),
+    })
+}
+
+/// The beginning of a value, for a message.
+pub(super) fn brief(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,268 @@
+//! [`Shape`]: how the nodes and edges of a flow hang together, worked out once when it is built.
+//!
+//! Which edges lead back, which nodes each loop is made of, how deep each node lies. All that the scheduler
+//! looks up while it runs is here, by index.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::definition::{Edge, EdgeIndex, Node, NodeIndex, Settings, When};
+
+/// How the nodes and edges of a flow hang together.
+#[derive(Debug, Clone, Default)]
+pub struct Shape {
+    /// Nodes by id.
+    pub(crate) index: HashMap<String, NodeIndex>,
+    /// Where a run begins.
+    pub(crate) entries: Vec<NodeIndex>,
+    /// Source and target of each edge.
+    pub(crate) ends: Vec<(NodeIndex, NodeIndex)>,
+    /// Edges that leave each node, in declaration order.
+    pub(crate) leaving: Vec<Vec<EdgeIndex>>,
+    /// Forward edges that enter each node, in declaration order.
+    pub(crate) entering: Vec<Vec<EdgeIndex>>,
+    /// Whether an edge leads back.
+    pub(crate) back: Vec<bool>,
+    /// The longest forward path from an entry to each node; `None` for one that only takes over for others.
+    pub(crate) layer: Vec<Option<u32>>,
+    /// How many layers there are.
+    pub(crate) layers: usize,
+    /// The node that takes over for each.
+    pub(crate) fallback: Vec<Option<NodeIndex>>,
+    /// Sets of nodes whose coming to rest matters.
+    pub(crate) regions: Vec<Region>,
+    /// The regions each node is in.
+    pub(crate) regions_of: Vec<Vec<usize>>,
+    /// For each back edge, the region of its loop.
+    pub(crate) loop_of: HashMap<EdgeIndex, usize>,
+    /// For each target of a back edge, the region of all that it reaches.
+    pub(crate) reach_of: HashMap<NodeIndex, usize>,
+    /// For each forward edge, the loops it leaves.
+    pub(crate) leaves: Vec<Vec<usize>>,
+    /// For each loop, the edges that leave it.
+    pub(crate) exits: HashMap<usize, Vec<EdgeIndex>>,
+    /// Nodes no walk from the entries meets.
+    pub(crate) unreachable: Vec<NodeIndex>,
+}
+
+/// A set of nodes, in declaration order.
+#[derive(Debug, Clone)]
+pub(crate) struct Region {
+    pub(crate) nodes: Vec<NodeIndex>,
+}
+
+impl Shape {
+    /// Works the shape out. Edges and entries that name no node are left out; the checks report them.
+    pub(crate) fn of(settings: &Settings, nodes: &[(String, Node)], edges: &[Edge]) -> Self {
+        let mut shape = Self { index: index(nodes), ..Self::default() };
+        let find = |id: &str| shape.index.get(id).copied();
+        let known: Vec<Option<(NodeIndex, NodeIndex)>> =
+            edges.iter().map(|edge| Some((find(&edge.from)?, find(&edge.to)?))).collect();
+        shape.fallback = nodes.iter().map(|(_, node)| node.fallback.as_deref().and_then(find)).collect();
+        shape.leaving = vec![Vec::new(); nodes.len()];
+        for (edge, ends) in known.iter().enumerate() {
+            if let Some((from, _)) = ends {
+                shape.leaving[*from].push(edge);
+            }
+        }
+        shape.ends = known.into_iter().map(|ends| ends.unwrap_or((usize::MAX, usize::MAX))).collect();
+        shape.entries = entries(settings, nodes, edges, &shape);
+        shape.walk(nodes.len());
+        shape.enter(nodes.len());
+        shape.find_layers(nodes.len());
+        shape.find_regions(nodes.len());
+        shape
+    }
+
+    /// Whether any edge leads back.
+    pub fn is_cyclic(&self) -> bool {
+        self.back.contains(&true)
+    }
+
+    /// The nodes a run begins with.
+    pub fn entries(&self) -> &[NodeIndex] {
+        &self.entries
+    }
+
+    /// Source and target of an edge.
+    pub fn ends(&self, edge: EdgeIndex) -> (NodeIndex, NodeIndex) {
+        self.ends[edge]
+    }
+
+    /// Whether an edge leads back.
+    pub fn leads_back(&self, edge: EdgeIndex) -> bool {
+        self.back[edge]
+    }
+
+    /// How deep a node lies; `None` for one that only takes over for others.
+    pub fn layer(&self, node: NodeIndex) -> Option<u32> {
+        self.layer[node]
+    }
+
+    /// Depth first from the entries, in declaration order: an edge to a node on the stack leads back.
+    fn walk(&mut self, count: usize) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Met {
+            Never,
+            OnStack,
+            Left,
+        }
+        self.back = vec![false; self.ends.len()];
+        let mut met = vec![Met::Never; count];
+        let starts = self.entries.iter().chain(self.fallback.iter().flatten()).copied().collect::<Vec<_>>();
+        for start in starts {
+            if met[start] != Met::Never {
+                continue;
+            }
+            met[start] = Met::OnStack;
+            let mut stack = vec![(start, 0)];
+            while let Some((node, next)) = stack.last_mut() {
+                let Some(&edge) = self.leaving[*node].get(*next) else {
+                    met[*node] = Met::Left;
+                    stack.pop();
+                    continue;
+                };
+                *next += 1;
+                let target = self.ends[edge].1;
+                match met[target] {
+                    Met::Never => {
+                        met[target] = Met::OnStack;
+                        stack.push((target, 0));
+                    }
+                    Met::OnStack => self.back[edge] = true,
+                    Met::Left => {}
+                }
+            }
+        }
+        self.unreachable = (0..count).filter(|node| met[*node] == Met::Never).collect();
+    }
+
+    fn enter(&mut self, count: usize) {
+        self.entering = vec![Vec::new(); count];
+        for (edge, (from, to)) in self.ends.iter().enumerate() {
+            if *from != usize::MAX && !self.back[edge] {
+                self.entering[*to].push(edge);
+            }
+        }
+    }
+
+    /// Longest paths, in topological order of the forward edges.
+    fn find_layers(&mut self, count: usize) {
+        let mut waiting: Vec<usize> = self.entering.iter().map(Vec::len).collect();
+        let mut queue: Vec<NodeIndex> = (0..count).filter(|node| waiting[*node] == 0).collect();
+        let mut layer: Vec<Option<u32>> = vec![None; count];
+        for entry in &self.entries {
+            layer[*entry] = Some(0);
+        }
+        let mut at = 0;
+        while let Some(&node) = queue.get(at) {
+            at += 1;
+            for &edge in &self.leaving[node] {
+                let target = self.ends[edge].1;
+                if self.back[edge] {
+                    continue;
+                }
+                layer[target] = layer[target].max(layer[node].map(|layer| layer + 1));
+                waiting[target] -= 1;
+                if waiting[target] == 0 {
+                    queue.push(target);
+                }
+            }
+        }
+        self.layers = layer.iter().flatten().max().map_or(0, |deepest| *deepest as usize + 1);
+        self.layer = layer;
+    }
+
+    fn find_regions(&mut self, count: usize) {
+        self.regions_of = vec![Vec::new(); count];
+        self.leaves = vec![Vec::new(); self.ends.len()];
+        let backs: Vec<EdgeIndex> = (0..self.ends.len()).filter(|edge| self.back[*edge]).collect();
+        for edge in backs {
+            let (source, target) = self.ends[edge];
+            let reached = self.reached(target, |edge| self.ends[edge].1, &self.leaving);
+            if !self.reach_of.contains_key(&target) {
+                let region = self.add_region(reached.clone());
+                self.reach_of.insert(target, region);
+            }
+            let reaching = self.reached(source, |edge| self.ends[edge].0, &self.entering);
+            let nodes: BTreeSet<NodeIndex> = reached.intersection(&reaching).copied().collect();
+            let region = self.add_region(nodes);
+            self.loop_of.insert(edge, region);
+            self.find_exits(region);
+        }
+    }
+
+    fn add_region(&mut self, nodes: BTreeSet<NodeIndex>) -> usize {
+        let region = self.regions.len();
+        for &node in &nodes {
+            self.regions_of[node].push(region);
+        }
+        self.regions.push(Region { nodes: nodes.into_iter().collect() });
+        region
+    }
+
+    /// All nodes that forward edges lead to from `start`, itself included; `onward` says which end to go to.
+    fn reached(
+        &self,
+        start: NodeIndex,
+        onward: impl Fn(EdgeIndex) -> NodeIndex,
+        edges: &[Vec<EdgeIndex>],
+    ) -> BTreeSet<NodeIndex> {
+        let mut seen = BTreeSet::from([start]);
+        let mut stack = vec![start];
+        while let Some(node) = stack.pop() {
+            for &edge in edges[node].iter().filter(|edge| !self.back[**edge]) {
+                let next = onward(edge);
+                if seen.insert(next) {
+                    stack.push(next);
+                }
+            }
+        }
+        seen
+    }
+
+    fn find_exits(&mut self, region: usize) {
+        let nodes = &self.regions[region].nodes;
+        let mut exits = Vec::new();
+        for node in nodes {
+            for &edge in &self.leaving[*node] {
+                if !self.back[edge] && nodes.binary_search(&self.ends[edge].1).is_err() {
+                    exits.push(edge);
+                }
+            }
+        }
+        for &edge in &exits {
+            self.leaves[edge].push(region);
+        }
+        self.exits.insert(region, exits);
+    }
+}
+
+fn index(nodes: &[(String, Node)]) -> HashMap<String, NodeIndex> {
+    let mut index = HashMap::with_capacity(nodes.len());
+    for (at, (id, _)) in nodes.iter().enumerate() {
+        index.entry(id.clone()).or_insert(at);
+    }
+    index
+}
+
+/// The nodes named as entries, else those that no edge enters and no fallback names.
+fn entries(settings: &Settings, nodes: &[(String, Node)], edges: &[Edge], shape: &Shape) -> Vec<NodeIndex> {
+    if !settings.entry.is_empty() {
+        let mut named: Vec<NodeIndex> =
+            settings.entry.iter().filter_map(|id| shape.index.get(id).copied()).collect();
+        named.sort_unstable();
+        named.dedup();
+        return named;
+    }
+    let mut entered = vec![false; nodes.len()];
+    for (edge, (from, to)) in shape.ends.iter().enumerate() {
+        let counts = from != to || matches!(edges[edge].when, When::Reroute);
+        if *from != usize::MAX && counts {
+            entered[*to] = true;
+        }
+    }
+    for fallback in shape.fallback.iter().flatten() {
+        entered[*fallback] = true;
+    }
+    (0..nodes.len()).filter(|node| !entered[*node]).collect()
+}

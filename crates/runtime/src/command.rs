@@ -1,0 +1,170 @@
+//! Command nodes: a program with its input on stdin and its output on stdout.
+//!
+//! The program gets a process group of its own, which is killed whole when the node is cancelled, times out or
+//! the future is dropped. What it may print is bounded.
+
+use std::cell::Cell;
+use std::process::Stdio;
+use std::time::Duration;
+
+use antiphon_event::body::tool::ToolProgress;
+use antiphon_event::{Body, ErrorCode, Json};
+use antiphon_flow::Command;
+use antiphon_flow::function::{Call, Failure, Reply};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Child;
+
+/// How many bytes of output a command may give.
+const OUTPUT_MAX: usize = 8 * 1024 * 1024;
+/// How many bytes of what it writes to stderr are kept: the last ones.
+const STDERR_MAX: usize = 4 * 1024;
+/// How long output is waited for once a program has ended.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// Runs a command; `json` says whether its output is to be read as JSON.
+pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Reply, Failure> {
+    let program = command.run.first().cloned().unwrap_or_default();
+    let mut child = spawn(&command, &call)?;
+    let group = Group(Cell::new(child.id()));
+    let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let text = call.input.to_text().into_owned();
+    let feed = async move {
+        if let Some(mut pipe) = stdin.take() {
+            // A program that does not read its input is free not to.
+            let _ = pipe.write_all(text.as_bytes()).await;
+        }
+    };
+    let read = async { tokio::join!(read_all(stdout, &group), read_tail(stderr, &call), feed) };
+    tokio::pin!(read);
+    let (status, (printed, complaint, ())) = tokio::select! {
+        told = &mut read => (wait(&mut child, &program).await?, told),
+        status = wait(&mut child, &program) => {
+            // What it left running must not keep the node waiting, nor outlive it.
+            group.kill();
+            let told = tokio::time::timeout(LINGER, read).await;
+            (status?, told.map_err(|_| fail(format!("`{program}` ended and something kept its output open")))?)
+        }
+    };
+    group.forget();
+    let printed = printed.map_err(|error| fail(format!("`{program}`: {error}")))?;
+    if !status.success() {
+        let complaint = complaint.trim_end();
+        let how = status.code().map_or_else(|| "was killed".to_owned(), |code| format!("ended with code {code}"));
+        let detail = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
+        return Err(fail(format!("`{program}` {how}{detail}")));
+    }
+    output(&program, printed, json).map(Reply::new)
+}
+
+fn spawn(command: &Command, call: &Call) -> Result<Child, Failure> {
+    let Some((program, arguments)) = command.run.split_first() else {
+        return Err(fail("the command is empty".to_owned()));
+    };
+    let mut process = tokio::process::Command::new(program);
+    process.args(arguments).envs(&command.env).process_group(0).kill_on_drop(true);
+    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    process
+        .env("ANTIPHON_RUN_ID", call.run.as_str())
+        .env("ANTIPHON_NODE_ID", call.node.as_str())
+        .env("ANTIPHON_EXECUTION", call.execution.to_string())
+        .env("ANTIPHON_ATTEMPT", call.attempt.to_string())
+        .env("ANTIPHON_IDEMPOTENCY_KEY", &*call.key);
+    if let Some(dir) = &command.dir {
+        process.current_dir(dir);
+    }
+    process.spawn().map_err(|error| fail(format!("`{program}` could not be started: {error}")))
+}
+
+async fn wait(child: &mut Child, program: &str) -> Result<std::process::ExitStatus, Failure> {
+    child.wait().await.map_err(|error| fail(format!("`{program}`: {error}")))
+}
+
+/// A process group, killed when it is dropped: the children of a program go with it.
+struct Group(Cell<Option<u32>>);
+
+impl Group {
+    fn kill(&self) {
+        if let Some(id) = self.0.get().and_then(|id| i32::try_from(id).ok()) {
+            // It may be gone already, which is as good.
+            let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
+        }
+    }
+}
+
+impl Group {
+    /// The program was waited for and its number may be another's by now.
+    fn forget(&self) {
+        self.kill();
+        self.0.set(None);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+async fn read_all(pipe: Option<impl AsyncRead + Unpin>, group: &Group) -> Result<Vec<u8>, String> {
+    let mut printed = Vec::new();
+    let Some(pipe) = pipe else { return Ok(printed) };
+    let read = pipe.take(OUTPUT_MAX as u64 + 1).read_to_end(&mut printed).await;
+    read.map_err(|error| error.to_string())?;
+    if printed.len() > OUTPUT_MAX {
+        group.kill();
+        return Err(format!("it printed more than {OUTPUT_MAX} bytes and was stopped"));
+    }
+    Ok(printed)
+}
+
+/// Passes on what is written to stderr as progress, and keeps the end of it.
+async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call) -> String {
+    let Some(mut pipe) = pipe else { return String::new() };
+    let mut kept: Vec<u8> = Vec::new();
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+        kept.extend_from_slice(&buffer[..count]);
+        if kept.len() > 2 * STDERR_MAX {
+            kept.drain(..kept.len() - STDERR_MAX);
+        }
+        call.voice.say(progress(call, &buffer[..count])).await;
+    }
+    let start = kept.len().saturating_sub(STDERR_MAX);
+    String::from_utf8_lossy(&kept[start..]).into_owned()
+}
+
+fn progress(call: &Call, bytes: &[u8]) -> Body {
+    let id = format!("{}/{}:{}:{}", call.run, call.node, call.execution, call.attempt);
+    Body::ToolProgress(ToolProgress {
+        id: format!("{id}:stderr").into(),
+        tool_call_id: id.into(),
+        name: call.node.to_string(),
+        content: Json::from(String::from_utf8_lossy(bytes).as_ref()),
+    })
+}
+
+/// What a program printed, without the last line break; or read as JSON.
+fn output(program: &str, printed: Vec<u8>, json: bool) -> Result<Json, Failure> {
+    let mut text = String::from_utf8(printed)
+        .map_err(|error| fail(format!("`{program}` printed bytes that are not UTF-8: {}", error.utf8_error())))?;
+    if json {
+        return serde_json::from_str(&text).map_err(|error| {
+            let message = format!("`{program}` was to print JSON: {error}");
+            Failure { code: ErrorCode::Schema, message }
+        });
+    }
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    Ok(Json::from(Value::String(text)))
+}
+
+fn fail(message: String) -> Failure {
+    Failure { code: ErrorCode::Failed, message }
+}

@@ -1,0 +1,535 @@
+//! [`Driver`]: one task that owns the machines of a run and its place in the journal.
+//!
+//! Everything that can wake it is one of: an outcome or something said by a node, a timer, a wish. It decides,
+//! appends what was decided, and acts on it only when the journal has acknowledged. Start reading at [`Driver::run`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::{Body, Event, Mode, NodeStatus, RelayId, StopReason};
+use antiphon_flow::function::{Failure, Reply};
+use antiphon_flow::{Attempt, Effect, Input, Now, Refusal};
+use antiphon_port::{Batch, Branch, Claim, Fault};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+use crate::engine::Parts;
+use crate::perform;
+use crate::report::Report;
+use crate::run::{Asked, Progress, Standing, Stopped, Wish};
+use crate::timer::Timers;
+use crate::tree::{Task, Tree, child};
+
+/// How many wakes are taken in before what came of them is appended.
+const WAKES_MAX: usize = 1024;
+/// How many events may gather before they are appended.
+const BATCH_MAX: usize = 4096;
+/// How often an append that the outside refused for a moment is repeated.
+const APPENDS_MAX: u32 = 20;
+
+/// What a node sends to the driver.
+#[derive(Debug)]
+pub(crate) enum Wake {
+    /// Its work is done.
+    Outcome(usize, Attempt, Result<Reply, Failure>),
+    /// It says something.
+    Said(usize, Attempt, Box<Event>),
+}
+
+/// What is due at some moment.
+#[derive(Debug)]
+pub(crate) enum Due {
+    Overrun(usize, Attempt),
+    Retry(usize, Attempt),
+    Expiry(usize, RelayId),
+    Limit(usize),
+}
+
+pub(crate) struct Driver {
+    pub(crate) parts: Arc<Parts>,
+    pub(crate) branch: Branch,
+    pub(crate) seq: u64,
+    pub(crate) tree: Tree,
+    pub(crate) batch: Vec<Event>,
+    effects: Vec<(usize, Effect)>,
+    stirred: Vec<usize>,
+    timers: Timers<Due>,
+    pub(crate) wakes: mpsc::Sender<Wake>,
+    woken: mpsc::Receiver<Wake>,
+    wishes: mpsc::Receiver<Asked>,
+    progress: watch::Sender<Progress>,
+    working: usize,
+    delayed: usize,
+    /// Commands of other processes that were dealt with.
+    inbox_done: u64,
+    _claim: Claim,
+}
+
+impl Driver {
+    pub(crate) fn new(
+        parts: Arc<Parts>,
+        branch: Branch,
+        seq: u64,
+        wishes: mpsc::Receiver<Asked>,
+        claim: Claim,
+    ) -> (Self, watch::Receiver<Progress>) {
+        let (wakes, woken) = mpsc::channel(WAKES_MAX);
+        let (progress, watcher) = watch::channel(Progress { seq, standing: Standing::Working });
+        let driver = Self {
+            parts,
+            branch,
+            seq,
+            tree: Tree::default(),
+            batch: Vec::new(),
+            effects: Vec::new(),
+            stirred: Vec::new(),
+            timers: Timers::new(),
+            wakes,
+            woken,
+            wishes,
+            progress,
+            working: 0,
+            delayed: 0,
+            inbox_done: 0,
+            _claim: claim,
+        };
+        (driver, watcher)
+    }
+
+    /// Drives the run until it has ended, or nobody is there to answer what it asks.
+    pub(crate) async fn run(mut self) {
+        let standing = match self.drive().await {
+            Ok(report) if report.outcome == crate::Outcome::Paused => Standing::Paused(Arc::new(report)),
+            Ok(report) => Standing::Ended(Arc::new(report)),
+            Err(fault) => Standing::Broken(Arc::new(Stopped { fault, report: self.report() })),
+        };
+        self.stop_tasks();
+        self.stand(standing);
+    }
+
+    async fn drive(&mut self) -> Result<Report, Fault> {
+        loop {
+            self.settle();
+            self.commit().await?;
+            if !self.stirred.is_empty() {
+                continue;
+            }
+            if self.tree.machines[0].scheduler.ended().is_some() {
+                return Ok(self.report());
+            }
+            let paused = self.working == 0 && self.delayed == 0;
+            if paused && self.progress.borrow().standing.is_working() {
+                self.stand(Standing::Paused(Arc::new(self.report())));
+            }
+            if !self.wait(paused).await? {
+                return Ok(self.report());
+            }
+        }
+    }
+
+    /// Waits for whatever comes first, and takes in all that has come by then. False when it waits for people and
+    /// nobody is there who could answer.
+    async fn wait(&mut self, paused: bool) -> Result<bool, Fault> {
+        let timer = self.timers.next();
+        let inbox = self.parts.inbox.then(|| Instant::now() + INBOX_EVERY);
+        tokio::select! {
+            biased;
+            asked = self.wishes.recv(), if !self.wishes.is_closed() || !self.wishes.is_empty() => match asked {
+                Some(asked) => self.grant(asked).await?,
+                None => return Ok(!paused),
+            },
+            woken = self.woken.recv() => {
+                self.wake(woken.expect("the driver holds a sender itself"));
+                for _ in 1..WAKES_MAX {
+                    let Ok(wake) = self.woken.try_recv() else { break };
+                    self.wake(wake);
+                }
+            }
+            () = tokio::time::sleep_until(timer.unwrap_or_else(far)), if timer.is_some() => {
+                while let Some(due) = self.timers.due(Instant::now()) {
+                    self.due(due);
+                }
+            }
+            () = tokio::time::sleep_until(inbox.unwrap_or_else(far)), if inbox.is_some() => self.read_inbox().await?,
+        }
+        Ok(!(paused && self.wishes.is_closed() && self.wishes.is_empty() && self.stirred.is_empty()))
+    }
+
+    /// Lets everything happen that follows by itself.
+    fn settle(&mut self) {
+        while let Some(machine) = self.stirred.pop() {
+            loop {
+                let now = self.now();
+                let events = self.tree.machines[machine].scheduler.advance(now);
+                if events.is_empty() {
+                    break;
+                }
+                self.take(machine, events);
+                if self.batch.len() >= BATCH_MAX {
+                    self.stirred.push(machine);
+                    return;
+                }
+            }
+            self.tell_parent(machine);
+        }
+    }
+
+    /// What a run inside a node comes to is the node's.
+    fn tell_parent(&mut self, machine: usize) {
+        let Some((around, attempt)) = self.tree.machines[machine].parent else { return };
+        if let Some(result) = self.tree.result(machine) {
+            self.try_feed(around, Input::Outcome { attempt, result });
+            return;
+        }
+        let inner = &mut self.tree.machines[machine];
+        let waits = inner.scheduler.started() && !inner.scheduler.at_work();
+        if waits && !inner.pause_told {
+            inner.pause_told = true;
+            self.try_feed(around, Input::Paused(attempt));
+        }
+    }
+
+    /// Gives an input to a machine; the events of its decision are applied and wait to be appended.
+    pub(crate) fn feed(&mut self, machine: usize, input: Input) -> Result<(), Refusal> {
+        let now = self.now();
+        let events = self.tree.machines[machine].scheduler.decide(input, now)?;
+        self.take(machine, events);
+        Ok(())
+    }
+
+    /// The same where a refusal means that it came too late, which is nobody's fault.
+    pub(crate) fn try_feed(&mut self, machine: usize, input: Input) {
+        if let Err(refusal) = self.feed(machine, input) {
+            tracing::debug!(%refusal, "came too late");
+        }
+    }
+
+    fn take(&mut self, machine: usize, events: Vec<Event>) {
+        for event in &events {
+            let inner = &mut self.tree.machines[machine];
+            let effects = inner.scheduler.apply(event);
+            if let Body::RunEnd(end) = &event.body {
+                inner.end = Some(end.as_ref().clone());
+            }
+            self.effects.extend(effects.into_iter().map(|effect| (machine, effect)));
+        }
+        self.tree.machines[machine].pause_told &= events.is_empty();
+        self.batch.extend(events);
+        self.stir(machine);
+    }
+
+    pub(crate) fn stir(&mut self, machine: usize) {
+        if !self.stirred.contains(&machine) {
+            self.stirred.push(machine);
+        }
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        Now { at: self.parts.clock.now(), dice: self.parts.ids.dice() }
+    }
+
+    /// Appends what has gathered; when it is durable, tells readers and does what it asks for.
+    async fn commit(&mut self) -> Result<(), Fault> {
+        if !self.batch.is_empty() {
+            let mut events = std::mem::take(&mut self.batch);
+            for (event, seq) in events.iter_mut().zip(self.seq + 1..) {
+                event.head.seq = Some(seq);
+                event.head.session_id = Some(self.branch.session.clone());
+                event.head.branch_id = Some(self.branch.branch.clone());
+            }
+            let batch = Batch::new(events).expect("it was just seen not to be empty");
+            self.append(batch).await?;
+        }
+        for (machine, effect) in std::mem::take(&mut self.effects) {
+            self.perform(machine, effect);
+        }
+        Ok(())
+    }
+
+    async fn append(&mut self, batch: Batch) -> Result<(), Fault> {
+        for tried in 1.. {
+            match self.parts.journal.append(&self.branch, self.seq, batch.clone()).await {
+                Ok(position) => {
+                    self.seq = position.last;
+                    self.progress.send_modify(|progress| progress.seq = position.last);
+                    return Ok(());
+                }
+                Err(fault) if fault.is_passing() && tried < APPENDS_MAX => {
+                    tracing::warn!(%fault, tried, "the journal would not take it; trying again");
+                    tokio::time::sleep(Duration::from_millis(10 * u64::from(tried))).await;
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        unreachable!("the loop ends with a result")
+    }
+
+    fn perform(&mut self, machine: usize, effect: Effect) {
+        match effect {
+            Effect::Perform(attempt) => self.begin(machine, attempt),
+            Effect::Wait(attempt, millis) => {
+                self.delayed += 1;
+                self.drop_task(machine, attempt.node);
+                let at = Instant::now() + Duration::from_millis(millis);
+                self.timers.set(at, Due::Retry(machine, attempt));
+            }
+            Effect::Watch(relay, at) => self.watch(machine, relay, at),
+            Effect::Stop(attempt) => self.stop(machine, attempt),
+            Effect::Wind(attempt) => self.wind(machine, attempt),
+        }
+    }
+
+    fn watch(&mut self, machine: usize, relay: RelayId, at: antiphon_event::Timestamp) {
+        let left = at.millis().saturating_sub(self.parts.clock.now().millis()).max(0) as u64;
+        self.timers.set(Instant::now() + Duration::from_millis(left), Due::Expiry(machine, relay));
+    }
+
+    /// Starts the work of a node.
+    fn begin(&mut self, machine: usize, attempt: Attempt) {
+        let scheduler = &self.tree.machines[machine].scheduler;
+        if scheduler.executing(attempt).is_none() {
+            return;
+        }
+        if let Some(timeout) = scheduler.flow().nodes()[attempt.node].timeout {
+            self.timers.set(Instant::now() + timeout, Due::Overrun(machine, attempt));
+        }
+        if self.begin_child(machine, attempt) {
+            return;
+        }
+        self.working += 1;
+        let abort = perform::start(self, machine, attempt);
+        self.tree.machines[machine].tasks.insert(attempt.node, Task { attempt, abort });
+    }
+
+    /// Begins, or goes on with, the run that is the work of a node; false for other work.
+    fn begin_child(&mut self, machine: usize, attempt: Attempt) -> bool {
+        let known = self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied();
+        if let Some(inner) = known {
+            self.tree.machines[inner].parent = Some((machine, attempt));
+            self.try_feed(inner, Input::Resume);
+            return true;
+        }
+        let run = self.parts.ids.run();
+        let around = &self.tree.machines[machine].scheduler;
+        let Some(scheduler) = child(around, attempt, run) else { return false };
+        let task = around.input(attempt.node);
+        let limit = scheduler.flow().settings().limits.execution_timeout;
+        let inner = self.tree.add(scheduler, Some((machine, attempt)));
+        match self.feed(inner, Input::Start { task, state: std::collections::BTreeMap::new() }) {
+            Ok(()) => self.limit_after(inner, limit),
+            Err(refusal) => {
+                let failure = Failure::new(refusal.to_string());
+                self.try_feed(machine, Input::Outcome { attempt, result: Err(failure) });
+            }
+        }
+        true
+    }
+
+    pub(crate) fn limit_after(&mut self, machine: usize, limit: Option<Duration>) {
+        if let Some(limit) = limit {
+            let worked = Duration::from_millis(self.tree.machines[machine].scheduler.worked_ms());
+            self.timers.set(Instant::now() + limit.saturating_sub(worked), Due::Limit(machine));
+        }
+    }
+
+    fn stop(&mut self, machine: usize, attempt: Attempt) {
+        self.drop_task(machine, attempt.node);
+        let child = self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied();
+        if let Some(inner) = child {
+            self.try_feed(inner, Input::Cancel { by: "run".to_owned(), mode: Mode::Now });
+        }
+    }
+
+    fn wind(&mut self, machine: usize, attempt: Attempt) {
+        let child = self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied();
+        if let Some(inner) = child {
+            self.try_feed(inner, Input::Cancel { by: "run".to_owned(), mode: Mode::Graceful });
+        }
+    }
+
+    fn drop_task(&mut self, machine: usize, node: usize) {
+        if let Some(task) = self.tree.machines[machine].tasks.remove(&node) {
+            task.abort.abort();
+            self.working -= 1;
+        }
+    }
+
+    fn stop_tasks(&mut self) {
+        for machine in &mut self.tree.machines {
+            for (_, task) in machine.tasks.drain() {
+                task.abort.abort();
+            }
+        }
+    }
+
+    fn wake(&mut self, wake: Wake) {
+        match wake {
+            Wake::Outcome(machine, attempt, result) => {
+                let current = self.tree.machines[machine].tasks.get(&attempt.node);
+                if current.is_some_and(|task| task.attempt == attempt) {
+                    self.tree.machines[machine].tasks.remove(&attempt.node);
+                    self.working -= 1;
+                    self.try_feed(machine, Input::Outcome { attempt, result });
+                }
+            }
+            Wake::Said(machine, attempt, event) => self.said(machine, attempt, *event),
+        }
+    }
+
+    /// Takes in what a node says while it works; what comes after its end is dropped.
+    fn said(&mut self, machine: usize, attempt: Attempt, mut event: Event) {
+        let scheduler = &self.tree.machines[machine].scheduler;
+        if scheduler.executing(attempt).is_none() {
+            return;
+        }
+        event.head.at = Some(self.parts.clock.now());
+        event.head.run_id.get_or_insert_with(|| scheduler.origin().run.clone());
+        event.head.event_flow_id.clone_from(&scheduler.origin().turn);
+        event.head.node_id = Some(scheduler.flow().id(attempt.node).clone());
+        if !scheduler.origin().path.is_empty() {
+            event.head.node_path = Some(scheduler.path(attempt.node));
+        }
+        self.batch.push(event);
+    }
+
+    fn due(&mut self, due: Due) {
+        match due {
+            Due::Overrun(machine, attempt) => self.try_feed(machine, Input::Timeout(attempt)),
+            Due::Retry(machine, attempt) => {
+                self.delayed -= 1;
+                self.try_feed(machine, Input::Due(attempt));
+            }
+            Due::Expiry(machine, relay) => self.try_feed(machine, Input::Expired(relay)),
+            Due::Limit(machine) => self.overtime(machine),
+        }
+    }
+
+    /// Cuts a run off whose time is over; time it did not work does not count.
+    fn overtime(&mut self, machine: usize) {
+        let scheduler = &self.tree.machines[machine].scheduler;
+        let Some(limit) = scheduler.flow().settings().limits.execution_timeout else { return };
+        if scheduler.ended().is_some() {
+            return;
+        }
+        let worked = Duration::from_millis(scheduler.worked_until(self.parts.clock.now()));
+        if worked < limit {
+            self.timers.set(Instant::now() + (limit - worked), Due::Limit(machine));
+        } else {
+            self.try_feed(machine, Input::Limit(StopReason::ExecutionTimeout));
+        }
+    }
+
+    /// Does what somebody wants, if it can be done, and says so when it is durable.
+    async fn grant(&mut self, (wish, reply): Asked) -> Result<(), Fault> {
+        let answer = match wish {
+            Wish::Cancel { by, mode } => self.cancel(&by, &mode),
+            Wish::Answer(answer) => self.answer(answer),
+        };
+        if answer.is_ok() {
+            self.stand(Standing::Working);
+        }
+        self.settle();
+        self.commit().await?;
+        // Whoever asked may be gone; what was asked for has happened.
+        let _ = reply.send(answer);
+        Ok(())
+    }
+
+    fn answer(&mut self, answer: RelayResolved) -> Result<(), Refusal> {
+        let machine = self.tree.of_relay(&answer.relay_id);
+        let machine = machine.ok_or_else(|| Refusal::NotPending(answer.relay_id.clone()))?;
+        self.feed(machine, Input::Answer(answer))
+    }
+
+    /// Stops the tree: at once from the innermost run outwards, or gracefully from the root down.
+    fn cancel(&mut self, by: &str, mode: &Mode) -> Result<(), Refusal> {
+        if *mode == Mode::Now {
+            for machine in (1..self.tree.machines.len()).rev() {
+                let inner = &self.tree.machines[machine].scheduler;
+                if inner.started() && inner.ended().is_none() {
+                    self.try_feed(machine, Input::Cancel { by: by.to_owned(), mode: mode.clone() });
+                }
+            }
+        }
+        self.feed(0, Input::Cancel { by: by.to_owned(), mode: mode.clone() })
+    }
+
+    /// Reads what other processes left for this one.
+    async fn read_inbox(&mut self) -> Result<(), Fault> {
+        for sent in self.parts.journal.take(&self.branch.session, self.inbox_done).await? {
+            self.inbox_done = sent.number;
+            let Ok(event) = Event::from_json(&sent.text) else { continue };
+            let refused = match event.body {
+                Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
+                Body::RelayResolved(answer) => self.answer(*answer),
+                _ => Ok(()),
+            };
+            match refused {
+                Ok(()) => self.stand(Standing::Working),
+                Err(refusal) => tracing::warn!(%refusal, "a command from another process was refused"),
+            }
+        }
+        Ok(())
+    }
+
+    fn stand(&self, standing: Standing) {
+        let seq = self.seq;
+        self.progress.send_replace(Progress { seq, standing });
+    }
+
+    fn report(&self) -> Report {
+        let root = &self.tree.machines[0];
+        let session = self.branch.session.clone();
+        Report::new(&root.scheduler, session, root.end.as_ref(), self.tree.relays(), self.seq)
+    }
+
+    /// The status of the root run, once it has ended.
+    pub(crate) fn ended(&self) -> Option<NodeStatus> {
+        self.tree.machines[0].scheduler.ended().cloned()
+    }
+
+    /// Everything that has no outcome yet is taken up again: by this process, which did not start it.
+    pub(crate) fn take_up(&mut self, machine: usize) {
+        use antiphon_flow::Waits;
+        for (attempt, waits) in self.tree.machines[machine].scheduler.open() {
+            let inside = self.tree.machines[machine].children.contains_key(&(attempt.node, attempt.execution));
+            match waits {
+                Waits::Person(Some(at)) => {
+                    let relay = self.tree.machines[machine].scheduler.relay_of(attempt.node).cloned();
+                    if let Some(relay) = relay {
+                        self.watch(machine, relay, at);
+                    }
+                }
+                Waits::Person(None) | Waits::Fallback => {}
+                Waits::Delay(millis) => {
+                    self.delayed += 1;
+                    let at = Instant::now() + Duration::from_millis(millis);
+                    self.timers.set(at, Due::Retry(machine, attempt));
+                }
+                Waits::Work if inside => {}
+                Waits::Work if self.tree.machines[machine].scheduler.has_run_inside(attempt.node) => {
+                    self.effects.push((machine, Effect::Perform(attempt)));
+                }
+                Waits::Work => self.try_feed(machine, Input::Lost(attempt)),
+            }
+        }
+        let limit = self.tree.machines[machine].scheduler.flow().settings().limits.execution_timeout;
+        self.limit_after(machine, limit);
+        self.stir(machine);
+    }
+
+    /// Appends what was decided before the driver began to run, so that whoever started it knows it is accepted.
+    pub(crate) async fn accept(&mut self) -> Result<(), Fault> {
+        self.settle();
+        self.commit().await
+    }
+}
+
+/// How often commands of other processes are looked for.
+const INBOX_EVERY: Duration = Duration::from_millis(100);
+
+/// A moment that does not come.
+fn far() -> Instant {
+    Instant::now() + Duration::from_secs(86_400 * 365)
+}

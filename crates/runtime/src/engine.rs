@@ -1,0 +1,227 @@
+//! [`Engine`]: what runs need, put together once, and how one is started or gone on with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use antiphon_event::body::content::{User, UserContent};
+use antiphon_event::body::session::SessionCreated;
+use antiphon_event::{Body, EventFlowId, Event, Json, ParentId, SessionId};
+use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
+use antiphon_port::{Branch, Fault, Journal};
+use tokio::sync::mpsc;
+
+use crate::clock::{Clock, Ids, SystemClock, UuidIds};
+use crate::driver::Driver;
+use crate::harness::{Harness, Harnesses, Scripted};
+use crate::resume::{self, Resumption};
+use crate::run::Run;
+use crate::tool::{Tool, Tools};
+
+/// How many wishes may wait for a driver.
+const WISHES_MAX: usize = 64;
+
+/// Runs flows on a journal. Cheap to clone.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use antiphon_flow::{Flow, Node};
+/// use antiphon_runtime::{Engine, Invocation, Outcome};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let flow = Flow::new("greet").node("hello", Node::expression("'hello ' + task")?).build()?;
+/// let engine = Engine::new(antiphon_store::open("memory:")?);
+/// let mut run = engine.start(flow, Invocation::new("world")).await?;
+/// let report = run.wait().await?;
+/// assert_eq!(report.outcome, Outcome::Completed);
+/// assert_eq!(report.output.to_text(), "hello world");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Engine(Arc<Parts>);
+
+/// What runs need of the outside.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) harnesses: Harnesses,
+    pub(crate) tools: Tools,
+    pub(crate) inbox: bool,
+}
+
+/// What a run is started with.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    /// The task.
+    pub task: Json,
+    /// What the state begins with instead of its defaults.
+    pub state: BTreeMap<String, Json>,
+    /// The session to go on in; a new one if absent.
+    pub session: Option<SessionId>,
+    /// What people call a new session.
+    pub title: Option<String>,
+    /// Whether the task is what a person said, and is to be seen as such.
+    pub said: bool,
+}
+
+impl Invocation {
+    /// A run with this task in a session of its own.
+    pub fn new(task: impl Into<Json>) -> Self {
+        Self { task: task.into(), state: BTreeMap::new(), session: None, title: None, said: false }
+    }
+}
+
+/// Why a run was not started, or not gone on with.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// The flow would not have it.
+    #[error(transparent)]
+    Flow(#[from] Refusal),
+    /// The journal would not.
+    #[error(transparent)]
+    Journal(#[from] Fault),
+    /// The session holds no run of a flow.
+    #[error("session {0} holds no run of a flow")]
+    NoRun(SessionId),
+    /// The flow was built in Rust and is not in the journal.
+    #[error("the journal does not hold the flow `{0}`: it was built in Rust, so hand it over to resume it")]
+    NoFlow(String),
+    /// The flow in the journal cannot be read.
+    #[error("the flow in the journal cannot be read: {0}")]
+    Unreadable(String),
+    /// The run is over, and well.
+    #[error("run {0} has completed: there is nothing to go on with")]
+    Completed(antiphon_event::RunId),
+}
+
+impl Engine {
+    /// An engine with the machine's clock, and the scripted harness for agents.
+    pub fn new(journal: Arc<dyn Journal>) -> Self {
+        let harnesses = BTreeMap::from([("scripted".to_owned(), Arc::new(Scripted) as Arc<dyn Harness>)]);
+        let (clock, ids) = (Arc::new(SystemClock), Arc::new(UuidIds));
+        Self(Arc::new(Parts { journal, clock, ids, harnesses, tools: Tools::new(), inbox: false }))
+    }
+
+    /// Tells the time by another clock.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        Arc::make_mut(&mut self.0).clock = Arc::new(clock);
+        self
+    }
+
+    /// Takes names and dice from elsewhere.
+    #[must_use]
+    pub fn ids(mut self, ids: impl Ids) -> Self {
+        Arc::make_mut(&mut self.0).ids = Arc::new(ids);
+        self
+    }
+
+    /// Runs agents whose nodes name this harness.
+    #[must_use]
+    pub fn harness(mut self, name: impl Into<String>, harness: impl Harness) -> Self {
+        Arc::make_mut(&mut self.0).harnesses.insert(name.into(), Arc::new(harness));
+        self
+    }
+
+    /// Lets nodes call this tool.
+    #[must_use]
+    pub fn tool(mut self, name: impl Into<String>, tool: impl Tool) -> Self {
+        Arc::make_mut(&mut self.0).tools.insert(name.into(), Arc::new(tool));
+        self
+    }
+
+    /// Listens to what other processes leave in the store for the runs of this one; off unless asked for.
+    #[must_use]
+    pub fn inbox(mut self) -> Self {
+        Arc::make_mut(&mut self.0).inbox = true;
+        self
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &Arc<dyn Journal> {
+        &self.0.journal
+    }
+
+    /// Starts a run. When this returns its first events are durable.
+    pub async fn start(&self, flow: Flow, invocation: Invocation) -> Result<Run, Refused> {
+        let parts = &self.0;
+        let session = invocation.session.clone().unwrap_or_else(|| parts.ids.session());
+        let branch = Branch::main(session.clone());
+        let claim = parts.journal.claim(&session)?;
+        let seq = match invocation.session {
+            Some(_) => self.follow(&branch).await?,
+            None => parts.journal.create(&branch).await?.seq,
+        };
+        let (wishes, asked) = mpsc::channel(WISHES_MAX);
+        let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
+        let (origin, said) = self.origin(&invocation);
+        let run = origin.run.clone();
+        if seq == 0 {
+            driver.batch.push(self.session_created(invocation.title.clone()));
+        }
+        driver.batch.extend(said);
+        let root = driver.tree.add(Scheduler::new(flow, origin), None);
+        driver.feed(root, Input::Start { task: invocation.task, state: invocation.state })?;
+        driver.accept().await?;
+        let limit = driver.tree.machines[root].scheduler.flow().settings().limits.execution_timeout;
+        driver.limit_after(root, limit);
+        tokio::spawn(driver.run());
+        Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began: seq, wishes, progress })
+    }
+
+    /// Goes on with the last run of a branch: after a crash, a pause, a failure or a cancel. A flow that was built in
+    /// Rust is not in the journal and has to be handed over.
+    pub async fn resume(&self, branch: Branch, flow: Option<Flow>) -> Result<Run, Refused> {
+        let parts = &self.0;
+        let claim = parts.journal.claim(&branch.session)?;
+        let Resumption { tree, seq, began } = resume::load(parts, &branch, flow).await?;
+        let run = tree.machines[0].scheduler.origin().run.clone();
+        let (wishes, asked) = mpsc::channel(WISHES_MAX);
+        let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
+        driver.tree = tree;
+        if driver.ended() == Some(antiphon_event::NodeStatus::Completed) {
+            return Err(Refused::Completed(run));
+        }
+        resume::take_over(&mut driver)?;
+        driver.accept().await?;
+        tokio::spawn(driver.run());
+        Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began, wishes, progress })
+    }
+
+    /// Where a session ends in which a new run is to begin; refused while another one is under way.
+    async fn follow(&self, branch: &Branch) -> Result<u64, Refused> {
+        let events = resume::read_all(&self.0, branch).await?;
+        if let Some(run) = resume::unfinished(&events) {
+            return Err(Refusal::UnderWay(run).into());
+        }
+        Ok(events.last().and_then(|event| event.head.seq).unwrap_or(0))
+    }
+
+    fn session_created(&self, title: Option<String>) -> Event {
+        let body = Body::SessionCreated(SessionCreated { title, metadata: None });
+        let mut event = Event { head: antiphon_event::Head::default(), body, extra: Vec::new() };
+        event.head.at = Some(self.0.clock.now());
+        event
+    }
+
+    /// Where the run's events belong, and what the user said to bring it about.
+    fn origin(&self, invocation: &Invocation) -> (Origin, Option<Event>) {
+        let run = self.0.ids.run();
+        let mut origin =
+            Origin { turn: Some(EventFlowId::from(run.shared())), run, parent: None, path: Vec::new(), item: false };
+        if !invocation.said {
+            return (origin, None);
+        }
+        let user = self.0.ids.run();
+        origin.parent = Some(ParentId::from(format!("{user}:user")));
+        origin.turn = Some(EventFlowId::from(user.shared()));
+        let content = UserContent::Text(invocation.task.to_text().into_owned());
+        let mut event = Event::new(user, Body::User(User { content, delivery: None, provenance: None }));
+        event.head.at = Some(self.0.clock.now());
+        event.head.event_flow_id.clone_from(&origin.turn);
+        (origin, Some(event))
+    }
+}

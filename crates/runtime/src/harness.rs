@@ -1,0 +1,163 @@
+//! [`Harness`]: turns the settings of an agent node into events and an answer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_event::body::content::{Reasoning, Text};
+use antiphon_event::body::flow::Telemetry;
+use antiphon_event::body::lifecycle::{HarnessEnd, HarnessStart, TotalUsage};
+use antiphon_event::body::system::Usage;
+use antiphon_event::{Body, EndReason, ErrorCode, Json, RunId};
+use antiphon_flow::function::{Call, Failure, Future, Reply};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::perform::Mouth;
+
+/// One invocation of an agent.
+pub struct Invoke {
+    /// What the node says about the agent.
+    pub settings: Json,
+    /// The execution it is the work of.
+    pub call: Call,
+    /// The agent's own run.
+    pub run: RunId,
+    /// Where its events go.
+    pub(crate) mouth: Mouth,
+}
+
+impl Invoke {
+    /// Hands an event of the agent's run over.
+    pub async fn say(&self, body: Body) {
+        self.mouth.say(self.run.clone(), body).await;
+    }
+}
+
+/// Turns the settings of an agent node into events and an answer. Dropped to be cancelled.
+pub trait Harness: Send + Sync + 'static {
+    /// Runs the agent.
+    fn invoke(&self, invoke: Invoke) -> Future<Result<Reply, Failure>>;
+}
+
+pub(crate) type Harnesses = BTreeMap<String, Arc<dyn Harness>>;
+
+/// Plays replies from the node's settings instead of calling a model: the n-th execution gets the n-th reply, and the
+/// last one from then on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Scripted;
+
+#[derive(Debug, Deserialize)]
+struct Script {
+    #[serde(default)]
+    replies: Vec<Vec<Step>>,
+}
+
+/// One thing a scripted model does.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Step {
+    Text(String),
+    Reasoning(String),
+    Usage(Spent),
+    Error(String),
+    /// Milliseconds.
+    Delay(u64),
+    /// A value instead of text.
+    Output(Value),
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+struct Spent {
+    #[serde(default)]
+    input: u64,
+    #[serde(default)]
+    output: u64,
+    #[serde(default)]
+    cost_usd: Option<f64>,
+}
+
+impl Harness for Scripted {
+    fn invoke(&self, invoke: Invoke) -> Future<Result<Reply, Failure>> {
+        Box::pin(async move {
+            let script: Script = serde_json::from_str(invoke.settings.as_str())
+                .map_err(|error| Failure::new(format!("the script of the agent cannot be read: {error}")))?;
+            let turn = (invoke.call.execution as usize).clamp(1, script.replies.len().max(1)) - 1;
+            let steps = script.replies.get(turn).cloned().unwrap_or_default();
+            invoke.say(Body::HarnessStart(HarnessStart { agent_id: None, depth: Some(0), max_iterations: None })).await;
+            let mut told = Told::default();
+            let result = play(&invoke, steps, &mut told).await;
+            let reason = if result.is_ok() { EndReason::Done } else { EndReason::Error };
+            let total_usage = Some(TotalUsage {
+                input_tokens: told.spent.input,
+                output_tokens: told.spent.output,
+                extra: Map::new(),
+            });
+            let end = HarnessEnd { reason: Some(reason), iterations: Some(1), total_usage };
+            invoke.say(Body::HarnessEnd(end)).await;
+            result.map(|()| told.reply())
+        })
+    }
+}
+
+/// What a script has said so far.
+#[derive(Debug, Default)]
+struct Told {
+    text: String,
+    output: Option<Value>,
+    spent: Spent,
+}
+
+impl Told {
+    fn reply(self) -> Reply {
+        let telemetry = Telemetry {
+            iterations: Some(1),
+            tool_calls: None,
+            tool_errors: None,
+            iterations_exhausted: None,
+            prompt_tokens: Some(self.spent.input),
+            completion_tokens: Some(self.spent.output),
+            total_tokens: Some(self.spent.input + self.spent.output),
+            cost_usd: self.spent.cost_usd,
+            extra: Map::new(),
+        };
+        let output = self.output.unwrap_or(Value::String(self.text));
+        Reply { telemetry: Some(telemetry), ..Reply::new(output) }
+    }
+}
+
+async fn play(invoke: &Invoke, steps: Vec<Step>, told: &mut Told) -> Result<(), Failure> {
+    let id = |what: &str| format!("{}/{what}", invoke.run);
+    for step in steps {
+        match step {
+            Step::Text(content) => {
+                told.text.push_str(&content);
+                invoke.say(Body::Text(Text { id: id("text").into(), content, provenance: None })).await;
+            }
+            Step::Reasoning(content) => {
+                let reasoning =
+                    Reasoning { id: id("reasoning").into(), content, signature: None, provenance: None };
+                invoke.say(Body::Reasoning(reasoning)).await;
+            }
+            Step::Usage(spent) => {
+                told.spent.input += spent.input;
+                told.spent.output += spent.output;
+                let cost = spent.cost_usd.map(|cost| cost + told.spent.cost_usd.unwrap_or_default());
+                told.spent.cost_usd = cost.or(told.spent.cost_usd);
+                let usage = Usage {
+                    input_tokens: spent.input,
+                    output_tokens: spent.output,
+                    cache_read_tokens: None,
+                    cache_creation_tokens: None,
+                    model: Some("scripted".to_owned()),
+                    cost_usd: spent.cost_usd,
+                };
+                invoke.say(Body::Usage(Box::new(usage))).await;
+            }
+            Step::Error(message) => return Err(Failure { code: ErrorCode::Failed, message }),
+            Step::Delay(millis) => tokio::time::sleep(Duration::from_millis(millis)).await,
+            Step::Output(value) => told.output = Some(value),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! The driver: runs flows on a journal.
+//!
+//! In: a flow and a task, or a journal to go on from. Out: events, appended before anything is done about them,
+//! and a [`Report`] whatever ended the run. Start reading at [`Engine`], then [`driver`].
+
+mod clock;
+mod command;
+mod driver;
+mod engine;
+mod harness;
+mod perform;
+mod report;
+mod resume;
+mod run;
+mod tail;
+mod timer;
+mod tool;
+mod tree;
+
+pub use clock::{Clock, Ids, SystemClock, TaskClock, UuidIds};
+pub use engine::{Engine, Invocation, Refused};
+pub use harness::{Harness, Invoke, Scripted};
+pub use report::{Outcome, Report};
+pub use run::{Run, Stopped};
+pub use tail::Tail;
+pub use tool::{Tool, ToolCall};

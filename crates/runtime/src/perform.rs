@@ -1,0 +1,105 @@
+//! The work of nodes, each in a task of its own that reports to the driver.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use antiphon_event::{Body, ErrorCode, Event, Head, RunId};
+use antiphon_flow::function::{Call, Code, Failure, Future, Reply, Voice};
+use antiphon_flow::{Attempt, Work, may_be_said};
+use futures_util::FutureExt;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use crate::command;
+use crate::driver::{Driver, Wake};
+use crate::harness::Invoke;
+use crate::tool::ToolCall;
+
+/// Where what a node says goes: to the driver, with the attempt it belongs to.
+#[derive(Clone)]
+pub(crate) struct Mouth {
+    machine: usize,
+    attempt: Attempt,
+    wakes: mpsc::Sender<Wake>,
+}
+
+impl Mouth {
+    pub(crate) async fn say(&self, run: RunId, body: Body) {
+        self.send(Some(run), body).await;
+    }
+
+    async fn send(&self, run: Option<RunId>, body: Body) {
+        if !may_be_said(body.kind()) {
+            tracing::warn!(kind = body.tag(), "a node may not say this");
+            return;
+        }
+        let event = Event { head: Head { run_id: run, ..Head::default() }, body, extra: Vec::new() };
+        // A driver that is gone takes nothing more; the task ends with it.
+        let _ = self.wakes.send(Wake::Said(self.machine, self.attempt, Box::new(event))).await;
+    }
+}
+
+impl Voice for Mouth {
+    fn say(&self, body: Body) -> Future<()> {
+        let mouth = self.clone();
+        Box::pin(async move { mouth.send(None, body).await })
+    }
+}
+
+/// Starts the work of an attempt.
+pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortHandle {
+    let scheduler = &driver.tree.machines[machine].scheduler;
+    let mouth = Mouth { machine, attempt, wakes: driver.wakes.clone() };
+    let call = scheduler.call(attempt, driver.branch.branch.as_str(), Arc::new(mouth.clone()));
+    let wakes = driver.wakes.clone();
+    let report = move |result| Wake::Outcome(machine, attempt, result);
+    let work: Future<Result<Reply, Failure>> = match &scheduler.flow().nodes()[attempt.node].work {
+        Work::Function(function) => match function.code() {
+            Code::Plain(code) => return start_plain(Arc::clone(code), call, wakes, report),
+            Code::Async(code) => code(call),
+        },
+        Work::Command(command) => {
+            let json = scheduler.flow().nodes()[attempt.node].output.is_some();
+            Box::pin(command::run(command.clone(), call, json))
+        }
+        Work::Tool(tool) => match driver.parts.tools.get(&tool.name) {
+            Some(found) => found.call(ToolCall { input: call.input.clone(), call }),
+            None => refuse(format!("there is no tool `{}`", tool.name)),
+        },
+        Work::Agent(agent) => match driver.parts.harnesses.get(&agent.harness) {
+            Some(harness) => {
+                let (settings, run) = (agent.settings.clone(), driver.parts.ids.run());
+                harness.invoke(Invoke { settings, call, run, mouth })
+            }
+            None => refuse(format!("there is no harness `{}`", agent.harness)),
+        },
+        other => refuse(format!("a `{}` is not the driver's to do", other.kind())),
+    };
+    tokio::spawn(async move {
+        let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
+        let _ = wakes.send(report(result)).await;
+    })
+    .abort_handle()
+}
+
+/// Code that may block gets a thread of its own.
+fn start_plain(
+    code: Arc<dyn Fn(Call) -> Result<Reply, Failure> + Send + Sync>,
+    call: Call,
+    wakes: mpsc::Sender<Wake>,
+    report: impl Fn(Result<Reply, Failure>) -> Wake + Send + 'static,
+) -> AbortHandle {
+    tokio::spawn(async move {
+        let result = tokio::task::spawn_blocking(move || code(call)).await.unwrap_or_else(|_| Err(panicked()));
+        let _ = wakes.send(report(result)).await;
+    })
+    .abort_handle()
+}
+
+fn refuse(message: String) -> Future<Result<Reply, Failure>> {
+    Box::pin(async move { Err(Failure { code: ErrorCode::Failed, message }) })
+}
+
+fn panicked() -> Failure {
+    Failure { code: ErrorCode::Failed, message: "its code panicked".to_owned() }
+}

@@ -1,0 +1,147 @@
+//! [`Tree`]: the machines of a run and of all runs nested in it.
+
+use std::collections::HashMap;
+
+use antiphon_event::body::flow::RunEnd;
+use antiphon_event::{ErrorCode, Event, NodeStatus, ParentId, RelayId, RunId};
+use antiphon_flow::function::{Failure, Reply};
+use antiphon_flow::{Attempt, Flow, Origin, Scheduler, Work};
+use tokio::task::AbortHandle;
+
+/// One run of the tree.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) scheduler: Scheduler,
+    /// The node whose work it is.
+    pub(crate) parent: Option<(usize, Attempt)>,
+    /// The work that is under way, by node.
+    pub(crate) tasks: HashMap<usize, Task>,
+    /// The runs inside its nodes, by node and execution.
+    pub(crate) children: HashMap<(usize, u32), usize>,
+    pub(crate) end: Option<RunEnd>,
+    /// Whether the node around it knows that it waits.
+    pub(crate) pause_told: bool,
+}
+
+/// Work that is under way.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(crate) attempt: Attempt,
+    pub(crate) abort: AbortHandle,
+}
+
+/// The machines of a run and of all runs nested in it; the first one is the root.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) machines: Vec<Machine>,
+    by_run: HashMap<RunId, usize>,
+}
+
+impl Tree {
+    pub(crate) fn add(&mut self, scheduler: Scheduler, parent: Option<(usize, Attempt)>) -> usize {
+        let machine = self.machines.len();
+        self.by_run.insert(scheduler.origin().run.clone(), machine);
+        if let Some((around, attempt)) = parent {
+            self.machines[around].children.insert((attempt.node, attempt.execution), machine);
+        }
+        self.machines.push(Machine {
+            scheduler,
+            parent,
+            tasks: HashMap::new(),
+            children: HashMap::new(),
+            end: None,
+            pause_told: false,
+        });
+        machine
+    }
+
+    pub(crate) fn of_run(&self, run: &RunId) -> Option<usize> {
+        self.by_run.get(run).copied()
+    }
+
+    /// The machine that waits for an answer to this request.
+    pub(crate) fn of_relay(&self, relay: &RelayId) -> Option<usize> {
+        self.machines.iter().position(|machine| machine.scheduler.relays().any(|id| id == relay))
+    }
+
+    pub(crate) fn relays(&self) -> Vec<RelayId> {
+        self.machines.iter().flat_map(|machine| machine.scheduler.relays().cloned()).collect()
+    }
+
+    /// What the run inside a node comes to for the node, once it has ended.
+    pub(crate) fn result(&self, machine: usize) -> Option<Result<Reply, Failure>> {
+        let Machine { scheduler, end, .. } = &self.machines[machine];
+        let end = end.as_ref()?;
+        Some(match scheduler.ended()? {
+            NodeStatus::Completed => {
+                let mut reply = Reply::new(end.final_output.clone());
+                if scheduler.origin().item {
+                    reply.writes = scheduler.contributions();
+                }
+                Ok(reply)
+            }
+            NodeStatus::Cancelled => {
+                Err(Failure { code: ErrorCode::Cancelled, message: "the run inside was cancelled".to_owned() })
+            }
+            _ => Err(Failure { code: ErrorCode::Failed, message: why(scheduler, end) }),
+        })
+    }
+}
+
+fn why(scheduler: &Scheduler, end: &RunEnd) -> String {
+    let failures: Vec<String> =
+        scheduler.failures().map(|(node, error)| format!("`{node}`: {}", error.message)).collect();
+    match (failures.as_slice(), &end.reason) {
+        ([], Some(reason)) => format!("the run inside ended: {reason}"),
+        ([], None) => "the run inside failed".to_owned(),
+        (failures, _) => failures.join("; "),
+    }
+}
+
+/// The run that does the work of a node, ready to begin.
+pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<Scheduler> {
+    let (flow, item) = match &around.flow().nodes()[attempt.node].work {
+        Work::Flow(flow) => (flow.clone(), false),
+        Work::Map(map) => {
+            let items: Vec<serde::de::IgnoredAny> = serde_json::from_str(around.input(attempt.node).as_str()).ok()?;
+            let name = around.flow().id(attempt.node).to_string();
+            (Flow::of_items(name, map, items.len()), true)
+        }
+        _ => return None,
+    };
+    let origin = Origin {
+        run,
+        parent: Some(ParentId::from(start_id(around, attempt))),
+        turn: around.origin().turn.clone(),
+        path: around.path(attempt.node),
+        item,
+    };
+    let scheduler = Scheduler::new(flow, origin);
+    Some(if item { scheduler.inside(around) } else { scheduler })
+}
+
+/// The id of the node of the conversation graph that an attempt begins with.
+pub(crate) fn start_id(around: &Scheduler, attempt: Attempt) -> String {
+    let (run, node) = (&around.origin().run, around.flow().id(attempt.node));
+    let Attempt { execution, attempt, .. } = attempt;
+    match attempt {
+        1 => format!("{run}:{node}:{execution}:start"),
+        _ => format!("{run}:{node}:{execution}:start:{attempt}"),
+    }
+}
+
+/// The run, node, execution and attempt that an id of that form names.
+pub(crate) fn parse_start_id(id: &str) -> Option<(&str, &str, u32, u32)> {
+    let mut parts = id.split(':');
+    let (run, node, execution) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
+    if parts.next() != Some("start") {
+        return None;
+    }
+    let attempt = parts.next().map_or(Some(1), |attempt| attempt.parse().ok())?;
+    Some((run, node, execution, attempt))
+}
+
+/// Whether an event belongs to the machinery of a run, which knows what to make of it.
+pub(crate) fn run_of(event: &Event) -> Option<&RunId> {
+    event.head.run_id.as_ref()
+}

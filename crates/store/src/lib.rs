@@ -1,0 +1,24 @@
+//! Journals: in memory, and in a SQLite file.
+//!
+//! In: the name of a store. Out: a [`Journal`](antiphon_port::Journal). Start reading at [`open`].
+
+mod memory;
+mod record;
+mod scheme;
+mod sqlite;
+
+pub use memory::Memory;
+pub use scheme::open;
+pub use sqlite::Sqlite;
+
+/// How many saved folds of one name are kept for a branch.
+const SAVED_MAX: usize = 16;
+
+/// How many bytes a saved fold may have.
+const SAVED_BYTES_MAX: usize = 512 * 1024 * 1024;
+
+/// How many bytes a command to the owner of a session may have.
+const SENT_MAX: usize = 1024 * 1024;
+
+/// How many commands may wait for the owner of a session.
+const INBOX_MAX: usize = 10_000;

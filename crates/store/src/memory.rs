@@ -1,0 +1,204 @@
+//! [`Memory`]: a journal that is gone with the process.
+//!
+//! A branch is a list of batches as they were appended. Nothing is copied, encoded or hashed until somebody reads; an
+//! append is two locks and a push. Start reading at [`Memory::append`].
+
+mod inbox;
+mod line;
+mod shelf;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use antiphon_event::body::session::SessionCreated;
+use antiphon_event::{Body, Event, SessionId};
+use antiphon_port::{
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Head, Journal, Page, Position, READ_MAX,
+    Reply, Saved, Sent, SessionSummary, Verdict,
+};
+
+use crate::{SAVED_MAX, record};
+use inbox::Inbox;
+use line::Line;
+use shelf::Shelf;
+
+/// A journal in memory.
+#[derive(Debug, Default)]
+pub struct Memory {
+    shelf: RwLock<Shelf>,
+    claims: Arc<Mutex<BTreeSet<SessionId>>>,
+    inbox: Mutex<Inbox>,
+}
+
+impl Memory {
+    /// An empty journal.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn shelves(&self) -> RwLockReadGuard<'_, Shelf> {
+        self.shelf.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Shelf> {
+        self.shelf.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn line(&self, branch: &Branch) -> Result<Arc<Line>, Fault> {
+        self.shelves().line(branch).map(Arc::clone)
+    }
+
+    fn push(&self, branch: &Branch, expected: u64, batch: Batch) -> Result<Position, Fault> {
+        record::fit(&batch)?;
+        let shelves = self.shelves();
+        let line = shelves.line(branch)?;
+        let mut story = line.story();
+        if story.seq != expected {
+            return Err(Fault::Conflict { expected, actual: story.seq });
+        }
+        for event in batch.iter() {
+            if let Body::SessionCreated(SessionCreated { title: Some(title), .. }) = &event.body {
+                line.session.name(title.clone());
+            }
+        }
+        story.push(batch);
+        Ok(Position { first: expected + 1, last: story.seq })
+    }
+
+    fn events(&self, branch: &Branch, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
+        let mut events = Vec::new();
+        for (line, positions) in self.line(branch)?.within(after, limit.min(READ_MAX)) {
+            line.events(positions, |event, _| events.push(event));
+        }
+        Ok(events)
+    }
+
+    fn exported(&self, branch: &Branch, after: u64, limit: usize) -> Result<Vec<Exported>, Fault> {
+        let mut exported = Vec::new();
+        for (line, positions) in self.line(branch)?.within(after, limit.min(READ_MAX)) {
+            let mut hashes = line.hashes(positions.clone()).into_iter();
+            line.events(positions, |event, opens| {
+                let hash = hashes.next().expect("every event has a hash");
+                exported.push(Exported { event, hash, opens });
+            });
+        }
+        Ok(exported)
+    }
+
+    fn end(&self, branch: &Branch) -> Result<Head, Fault> {
+        let line = self.line(branch)?;
+        let seq = line.story().seq;
+        Ok(Head { seq, hash: line.hash(seq) })
+    }
+
+    fn keep(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Result<(), Fault> {
+        let line = self.line(branch)?;
+        let mut story = line.story();
+        let saved = story.saved.entry(name.to_owned()).or_default();
+        saved.insert(seq, bytes);
+        if saved.len() > SAVED_MAX {
+            saved.pop_first();
+        }
+        Ok(())
+    }
+
+    fn kept(&self, branch: &Branch, name: &str, at: u64) -> Result<Option<Saved>, Fault> {
+        let lineage = self.line(branch)?.lineage();
+        Ok(lineage.into_iter().rev().find_map(|(line, own)| {
+            let upto = if line.branch == *branch { at } else { at.min(*own.end()) };
+            let story = line.story();
+            let (seq, bytes) = story.saved.get(name)?.range(..=upto).next_back()?;
+            Some(Saved { seq: *seq, bytes: bytes.clone() })
+        }))
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Journal for Memory {
+    fn append(&self, branch: &Branch, expected: u64, batch: Batch) -> Ack {
+        Reply::ready(self.push(branch, expected, batch))
+    }
+
+    fn read(&self, branch: &Branch, after: u64, limit: usize) -> Reply<Vec<Event>> {
+        Reply::ready(self.events(branch, after, limit))
+    }
+
+    fn export(&self, branch: &Branch, after: u64, limit: usize) -> Reply<Vec<Exported>> {
+        Reply::ready(self.exported(branch, after, limit))
+    }
+
+    fn head(&self, branch: &Branch) -> Reply<Head> {
+        Reply::ready(self.end(branch))
+    }
+
+    fn create(&self, branch: &Branch) -> Reply<Head> {
+        let created = self.change().add(branch, None);
+        Reply::ready(created.and_then(|()| self.end(branch)))
+    }
+
+    fn fork(&self, from: &Branch, at: u64, into: &Branch) -> Reply<Head> {
+        let forked = self.change().add(into, Some((from, at)));
+        Reply::ready(forked.and_then(|()| self.end(into)))
+    }
+
+    fn sessions(&self, page: Page) -> Reply<Vec<SessionSummary>> {
+        Reply::ready(self.shelves().sessions(&page))
+    }
+
+    fn branches(&self, session: &SessionId) -> Reply<Vec<BranchSummary>> {
+        Reply::ready(self.shelves().branches(session))
+    }
+
+    fn remove(&self, session: &SessionId, force: bool) -> Reply<()> {
+        let removed = self.change().remove(session, force);
+        if removed.is_ok() {
+            self.inbox().forget(session);
+        }
+        Reply::ready(removed)
+    }
+
+    /// Nobody else can reach what is in memory, so there is nothing to compare with.
+    fn verify(&self, branch: &Branch) -> Reply<Verdict> {
+        Reply::ready(self.end(branch).map(Verdict::Whole))
+    }
+
+    fn claim(&self, session: &SessionId) -> Result<Claim, Fault> {
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        if !claims.insert(session.clone()) {
+            return Err(Fault::Owned { session: session.clone(), by: Some(std::process::id()) });
+        }
+        Ok(Claim::new(Held { session: session.clone(), claims: Arc::clone(&self.claims) }))
+    }
+
+    fn send(&self, session: &SessionId, text: &str) -> Reply<u64> {
+        let known = self.shelves().has(session);
+        Reply::ready(known.and_then(|()| self.inbox().put(session, text)))
+    }
+
+    fn take(&self, session: &SessionId, done: u64) -> Reply<Vec<Sent>> {
+        Reply::ready(Ok(self.inbox().take(session, done)))
+    }
+
+    fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+        Reply::ready(self.keep(branch, name, seq, bytes))
+    }
+
+    fn saved(&self, branch: &Branch, name: &str, at: u64) -> Reply<Option<Saved>> {
+        Reply::ready(self.kept(branch, name, at))
+    }
+}
+
+/// A session that somebody has.
+struct Held {
+    session: SessionId,
+    claims: Arc<Mutex<BTreeSet<SessionId>>>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.session);
+    }
+}

@@ -1,0 +1,129 @@
+//! A record: the events of one append as lines of JSON, and back.
+//!
+//! ```text
+//! {"at":"2026-11-15T12:00:00.000Z","runId":"r1"}     what the heads of all of them share
+//! {"type":"text","id":"t1","content":"hel"}          the rest of each
+//! {"type":"text","id":"t1","content":"lo"}
+//! ```
+//! `seq`, `sessionId` and `branchId` are not in it: where the record is kept says them. Start reading at [`encode`].
+
+mod chain;
+mod fit;
+mod head;
+
+use antiphon_event::{Decoder, Event, LINE_MAX};
+use antiphon_port::Fault;
+use memchr::memchr;
+use serde::Serialize;
+
+pub(crate) use chain::{chain, genesis, parts};
+pub(crate) use fit::fit;
+use head::{own, shared};
+
+/// How many bytes a record may have.
+pub(crate) const RECORD_MAX: usize = 64 * 1024 * 1024;
+
+/// The events as lines. They are [`fit`].
+pub(crate) fn encode(events: &[Event]) -> String {
+    let mut out = Vec::with_capacity(64 + 192 * events.len());
+    let shared = shared(events);
+    write_value(&mut out, &shared);
+    out.push(b'\n');
+    for event in events {
+        out.extend_from_slice(b"{\"type\":");
+        write_value(&mut out, event.body.tag());
+        write_members(&mut out, &own(&event.head, &shared));
+        write_members(&mut out, &event.body);
+        for (name, value) in &event.extra {
+            out.push(b',');
+            write_value(&mut out, name);
+            out.push(b':');
+            out.extend_from_slice(value.as_str().as_bytes());
+        }
+        out.extend_from_slice(b"}\n");
+    }
+    String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+/// Refuses a record that is too large to be kept, or that has an event that nobody would take in again.
+pub(crate) fn within(record: &str) -> Result<(), Fault> {
+    let largest = parts(record).map(str::len).max().unwrap_or_default();
+    for (what, bytes, max) in [("a batch", record.len(), RECORD_MAX), ("an event", largest, LINE_MAX)] {
+        if bytes > max {
+            return Err(Fault::TooLarge { what, bytes, max });
+        }
+    }
+    Ok(())
+}
+
+fn write_value<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    serde_json::to_writer(out, value).expect("writing our own types to memory cannot fail");
+}
+
+/// Writes the members of an object, each led by a comma, without the braces.
+fn write_members<T: Serialize>(out: &mut Vec<u8>, object: &T) {
+    let start = out.len();
+    write_value(out, object);
+    assert_eq!(out.pop(), Some(b'}'), "an event's parts are objects");
+    if out.len() > start + 1 {
+        out[start] = b',';
+    } else {
+        out.truncate(start);
+    }
+}
+
+/// Reads records: the events of one after the other, with ids shared between them.
+#[derive(Debug, Default)]
+pub(crate) struct Reader {
+    decoder: Decoder,
+    /// A line put together again.
+    line: String,
+}
+
+impl Reader {
+    /// Hands over the events of a record, leaving out the first `skip`, until `each` says no; what is wrong if it is
+    /// no record.
+    pub(crate) fn decode(
+        &mut self,
+        record: &str,
+        skip: usize,
+        mut each: impl FnMut(Event) -> bool,
+    ) -> Result<(), String> {
+        let Some((shared, mut rest)) = cut(record) else {
+            return Err("the record has no line".into());
+        };
+        let Some(shared) = shared.strip_prefix('{').and_then(|shared| shared.strip_suffix('}')) else {
+            return Err("the first line of the record is no object".into());
+        };
+        let mut index = 0;
+        while let Some((line, after)) = cut(rest) {
+            rest = after;
+            index += 1;
+            if index <= skip {
+                continue;
+            }
+            let event = self.event(shared, line).map_err(|error| format!("line {}: {error}", index + 1))?;
+            if !each(event) {
+                return Ok(());
+            }
+        }
+        if rest.is_empty() { Ok(()) } else { Err("the record is cut off".into()) }
+    }
+
+    fn event(&mut self, shared: &str, line: &str) -> Result<Event, antiphon_event::Error> {
+        let (true, Some(own)) = (!shared.is_empty(), line.strip_prefix('{')) else {
+            return self.decoder.decode(line);
+        };
+        self.line.clear();
+        for part in ["{", shared, ",", own] {
+            self.line.push_str(part);
+        }
+        self.decoder.decode(&self.line)
+    }
+}
+
+/// The first line without its end, and what follows.
+fn cut(text: &str) -> Option<(&str, &str)> {
+    let end = memchr(b'\n', text.as_bytes())?;
+    Some((&text[..end], &text[end + 1..]))
+}

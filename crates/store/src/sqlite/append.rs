@@ -1,0 +1,96 @@
+//! [`Append`]: one record more, at the end of its branch.
+
+use antiphon_event::{Body, Timestamp};
+use antiphon_port::{Ack, Batch, Branch, Fault, Position, Reply};
+use tokio::sync::oneshot;
+
+use super::fault::Trouble;
+use super::row::int;
+use super::writer::{Desk, Job};
+use crate::record;
+
+/// One record, encoded where it was asked for, so that the writer has less to do.
+#[derive(Debug)]
+pub(super) struct Append {
+    branch: Branch,
+    expected: u64,
+    count: u64,
+    lines: String,
+    /// When its first and its last event happened.
+    moments: (Option<Timestamp>, Option<Timestamp>),
+    /// What the session is called from now on, if the batch says so.
+    title: Option<String>,
+    done: Option<Result<Position, Fault>>,
+    sender: oneshot::Sender<Result<Position, Fault>>,
+}
+
+impl Append {
+    pub(super) fn new(branch: &Branch, expected: u64, batch: &Batch) -> Result<(Self, Ack), Fault> {
+        record::fit(batch)?;
+        let lines = record::encode(batch);
+        record::within(&lines)?;
+        let title = batch.iter().rev().find_map(|event| match &event.body {
+            Body::SessionCreated(created) => created.title.clone(),
+            _ => None,
+        });
+        let (sender, ack) = Reply::waiting();
+        let append = Self {
+            branch: branch.clone(),
+            expected,
+            count: batch.len() as u64,
+            lines,
+            moments: (batch[0].head.at, batch.end().head.at),
+            title,
+            done: None,
+            sender,
+        };
+        Ok((append, ack))
+    }
+
+    /// How many bytes it holds.
+    pub(super) fn size(&self) -> usize {
+        self.lines.len()
+    }
+
+    fn insert(&self, desk: &mut Desk) -> Result<Position, Trouble> {
+        let connection = &desk.connection;
+        let head = desk.heads.of(connection, &self.branch)?;
+        if head.seq != self.expected {
+            return Err(Fault::Conflict { expected: self.expected, actual: head.seq }.into());
+        }
+        let position = Position { first: head.seq + 1, last: head.seq + self.count };
+        let hash = record::chain(head.hash, &self.lines).last().expect("a record has events");
+        let mut insert = connection.prepare_cached(
+            "INSERT INTO record (branch, first, last, hash, lines) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
+        insert.execute((head.key, int(position.first), int(position.last), &hash.0[..], &self.lines))?;
+        if let Some(title) = &self.title {
+            let mut update = connection.prepare_cached("UPDATE session SET title = ?2 WHERE key = ?1")?;
+            update.execute((head.session, title))?;
+        }
+        let (first, last) = self.moments;
+        (head.seq, head.hash) = (position.last, hash);
+        head.created = head.created.or(first);
+        head.updated = last;
+        desk.heads.grow(&self.branch);
+        Ok(position)
+    }
+}
+
+impl Job for Append {
+    fn perform(&mut self, desk: &mut Desk) -> rusqlite::Result<()> {
+        self.done = Some(match self.insert(desk) {
+            Ok(position) => Ok(position),
+            Err(Trouble::Refused(fault)) => Err(fault),
+            Err(Trouble::Sqlite(error)) => return Err(error),
+        });
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>, commit: Result<(), Fault>) {
+        let Self { done, sender, .. } = *self;
+        let answer = commit.and_then(|()| done.expect("what is committed was performed"));
+        // Whoever asked may not want to know any more.
+        _ = sender.send(answer);
+    }
+}

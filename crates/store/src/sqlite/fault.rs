@@ -1,0 +1,84 @@
+//! What SQLite and the system say, as faults that name the file.
+
+use std::path::Path;
+
+use antiphon_port::Fault;
+use rusqlite::ErrorCode;
+
+/// The file, as faults name it.
+#[derive(Debug, Clone)]
+pub(super) struct Place(String);
+
+/// Why something was not done: refused before anything was changed, or given up by SQLite.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Refused(Fault),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<Fault> for Trouble {
+    fn from(fault: Fault) -> Self {
+        Self::Refused(fault)
+    }
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl Trouble {
+    pub(super) fn at(self, place: &Place) -> Fault {
+        match self {
+            Self::Refused(fault) => fault,
+            Self::Sqlite(error) => place.fault(&error),
+        }
+    }
+}
+
+impl Place {
+    pub(super) fn new(path: &Path) -> Self {
+        Self(path.display().to_string())
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.0.clone()
+    }
+
+    pub(super) fn unreadable(&self, why: impl Into<String>) -> Fault {
+        Fault::Unreadable { place: self.name(), why: why.into() }
+    }
+
+    pub(super) fn io(&self, what: &str, error: &std::io::Error) -> Fault {
+        self.storage(format!("{what}: {error}"), false)
+    }
+
+    fn storage(&self, why: String, passing: bool) -> Fault {
+        Fault::Storage { place: self.name(), why, passing }
+    }
+
+    pub(super) fn fault(&self, error: &rusqlite::Error) -> Fault {
+        let Some(code) = error.sqlite_error_code() else {
+            return self.unreadable(format!("what is stored is not what was written: {error}"));
+        };
+        match code {
+            ErrorCode::DiskFull => self.storage("the disk is full: make room and try again".into(), true),
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                self.storage("another program holds the file: try again when it is done".into(), true)
+            }
+            ErrorCode::SystemIoFailure => self.storage(format!("the device failed: {error}"), true),
+            ErrorCode::ReadOnly => {
+                self.storage("the file is read-only: allow writing, or choose another".into(), false)
+            }
+            ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
+                self.storage(format!("the file cannot be opened: {error}"), false)
+            }
+            ErrorCode::NotADatabase => self.unreadable("not a SQLite database: choose another file"),
+            ErrorCode::DatabaseCorrupt => {
+                self.unreadable(format!("the file is damaged: {error}; restore it from a copy"))
+            }
+            _ => self.storage(error.to_string(), false),
+        }
+    }
+}

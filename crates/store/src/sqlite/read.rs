@@ -1,0 +1,329 @@
+//! Reading: events through fork points, lists, saved folds.
+//!
+//! Every function runs in one transaction of a reader, or within one of the writer. Start reading at [`lineage`].
+
+use std::ops::RangeInclusive;
+
+use antiphon_event::{Event, SessionId, Timestamp};
+use antiphon_port::{
+    Branch, BranchSummary, Exported, Fault, Fork, Hash, Head, Page, READ_MAX, Saved, Sent, SessionSummary,
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::fault::{Place, Trouble};
+use super::row::{hash, int, position};
+use crate::record;
+
+/// About how many bytes of records one call reads.
+const BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// A branch and those of its own positions that a descendant has.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) key: i64,
+    pub(super) branch: Branch,
+    pub(super) positions: RangeInclusive<u64>,
+    /// What the chain of its own records begins with.
+    pub(super) start: Hash,
+    /// Where it ends, whatever the descendant has of it.
+    pub(super) head: Head,
+    parent: Option<i64>,
+}
+
+const PART: &str = "
+    SELECT branch.key, session.id, branch.id, fork, start, seq, hash, parent FROM branch
+    JOIN session ON session.key = branch.session";
+
+fn part(row: &Row<'_>) -> rusqlite::Result<Part> {
+    let (fork, seq) = (position(row, 3)?, position(row, 5)?);
+    Ok(Part {
+        key: row.get(0)?,
+        branch: Branch::new(row.get::<_, String>(1)?, row.get::<_, String>(2)?),
+        positions: fork.saturating_add(1)..=seq,
+        start: hash(row, 4)?,
+        head: Head { seq, hash: hash(row, 6)? },
+        parent: row.get(7)?,
+    })
+}
+
+fn by_name(connection: &Connection, branch: &Branch) -> Result<Part, Trouble> {
+    let mut find = connection.prepare_cached(&format!("{PART} WHERE session.id = ?1 AND branch.id = ?2"))?;
+    let found = find.query_row((branch.session.as_str(), branch.branch.as_str()), part).optional()?;
+    found.ok_or_else(|| Fault::NoBranch(branch.clone()).into())
+}
+
+fn by_key(connection: &Connection, key: i64) -> rusqlite::Result<Part> {
+    connection.prepare_cached(&format!("{PART} WHERE branch.key = ?1"))?.query_row([key], part)
+}
+
+/// The name of a branch.
+pub(super) fn name(connection: &Connection, key: i64) -> rusqlite::Result<Branch> {
+    by_key(connection, key).map(|part| part.branch)
+}
+
+/// The branches whose events a branch has, the oldest first, and the branch itself.
+pub(super) fn lineage(connection: &Connection, branch: &Branch) -> Result<Vec<Part>, Trouble> {
+    let asked = by_name(connection, branch)?;
+    let (mut key, mut parent, mut upto) = (asked.key, asked.parent, asked.positions.start() - 1);
+    let mut lineage = vec![asked];
+    while let Some(next) = parent {
+        // A parent was there before its child, so its key is smaller; whoever changed that must not send us in circles.
+        if next >= key {
+            return Err(rusqlite::Error::IntegralValueOutOfRange(7, next).into());
+        }
+        let mut part = by_key(connection, next)?;
+        (key, parent) = (part.key, part.parent);
+        part.positions = *part.positions.start()..=upto.min(*part.positions.end());
+        upto = upto.min(part.positions.start() - 1);
+        // Of a branch that was left before it began to differ there is nothing.
+        if !part.positions.is_empty() || parent.is_none() {
+            lineage.push(part);
+        }
+    }
+    lineage.reverse();
+    Ok(lineage)
+}
+
+/// A record as it is stored.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) first: u64,
+    pub(super) last: u64,
+    pub(super) lines: String,
+}
+
+/// Hands over the records of a part that hold any of these positions, until `each` says no.
+fn records(
+    connection: &Connection,
+    key: i64,
+    positions: &RangeInclusive<u64>,
+    mut each: impl FnMut(Stored) -> Result<bool, Trouble>,
+) -> Result<(), Trouble> {
+    if positions.is_empty() {
+        return Ok(());
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT first, last, lines FROM record WHERE branch = ?1 AND last >= ?2 ORDER BY last",
+    )?;
+    let mut rows = select.query((key, int(*positions.start())))?;
+    while let Some(row) = rows.next()? {
+        let stored = Stored { first: position(row, 0)?, last: position(row, 1)?, lines: row.get(2)? };
+        if stored.first > *positions.end() || !each(stored)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The hash before a position of a part's own.
+fn hash_before(connection: &Connection, part: &Part, first: u64) -> rusqlite::Result<Hash> {
+    let mut select = connection.prepare_cached(
+        "SELECT hash FROM record WHERE branch = ?1 AND last < ?2 ORDER BY last DESC LIMIT 1",
+    )?;
+    let before = select.query_row((part.key, int(first)), |row| hash(row, 0)).optional()?;
+    Ok(before.unwrap_or(part.start))
+}
+
+/// The hash at a position of a branch that has it.
+pub(super) fn hash_at(connection: &Connection, branch: &Branch, at: u64) -> Result<Hash, Trouble> {
+    let lineage = lineage(connection, branch)?;
+    let part = lineage.iter().rev().find(|part| *part.positions.start() <= at).unwrap_or(&lineage[0]);
+    let mut found = part.start;
+    records(connection, part.key, &(at.max(1)..=at), |stored| {
+        let before = hash_before(connection, part, stored.first)?;
+        let nth = at.saturating_sub(stored.first) as usize;
+        found = record::chain(before, &stored.lines).nth(nth).unwrap_or(before);
+        Ok(false)
+    })?;
+    Ok(found)
+}
+
+/// The end of a branch.
+pub(super) fn head(connection: &Connection, branch: &Branch) -> Result<Head, Trouble> {
+    by_name(connection, branch).map(|part| part.head)
+}
+
+/// Which events, of which branch.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) branch: Branch,
+    pub(super) after: u64,
+    pub(super) limit: usize,
+}
+
+impl Wanted {
+    /// What of a part is wanted.
+    fn of(&self, part: &Part) -> RangeInclusive<u64> {
+        let last = self.after.saturating_add(self.limit.min(READ_MAX) as u64);
+        self.after.saturating_add(1).max(*part.positions.start())..=last.min(*part.positions.end())
+    }
+}
+
+/// The events after a position.
+pub(super) fn events(connection: &Connection, place: &Place, wanted: &Wanted) -> Result<Vec<Event>, Trouble> {
+    let mut events = Vec::new();
+    walk(connection, place, wanted, |_, stored, reader, part, positions| {
+        decode(reader, stored, part, positions, |event, _| events.push(event))
+    })?;
+    Ok(events)
+}
+
+/// The events after a position with their hashes.
+pub(super) fn exported(
+    connection: &Connection,
+    place: &Place,
+    wanted: &Wanted,
+) -> Result<Vec<Exported>, Trouble> {
+    let mut exported = Vec::new();
+    walk(connection, place, wanted, |connection, stored, reader, part, positions| {
+        let before = hash_before(connection, part, stored.first).map_err(|error| error.to_string())?;
+        let hashes: Vec<_> = record::chain(before, &stored.lines).collect();
+        decode(reader, stored, part, positions, |event, index| {
+            exported.push(Exported { event, hash: hashes[index], opens: index == 0 });
+        })
+    })?;
+    Ok(exported)
+}
+
+/// Goes through the records that hold what is wanted.
+fn walk(
+    connection: &Connection,
+    place: &Place,
+    wanted: &Wanted,
+    mut each: impl FnMut(
+        &Connection,
+        &Stored,
+        &mut record::Reader,
+        &Part,
+        &RangeInclusive<u64>,
+    ) -> Result<(), String>,
+) -> Result<(), Trouble> {
+    let mut reader = record::Reader::default();
+    let mut bytes = 0;
+    for part in lineage(connection, &wanted.branch)? {
+        let positions = wanted.of(&part);
+        records(connection, part.key, &positions, |stored| {
+            each(connection, &stored, &mut reader, &part, &positions).map_err(|why| {
+                let Stored { first, last, .. } = stored;
+                place.unreadable(format!(
+                    "events {first} to {last} of {} are damaged: {why}; run `antiphon verify`",
+                    part.branch
+                ))
+            })?;
+            bytes += stored.lines.len();
+            Ok(bytes < BYTES_MAX)
+        })?;
+        if bytes >= BYTES_MAX {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Hands over the events of a record at these positions, each with its place in the record.
+fn decode(
+    reader: &mut record::Reader,
+    stored: &Stored,
+    part: &Part,
+    positions: &RangeInclusive<u64>,
+    mut each: impl FnMut(Event, usize),
+) -> Result<(), String> {
+    let skip = positions.start().saturating_sub(stored.first) as usize;
+    let (mut seq, mut index) = (stored.first + skip as u64, skip);
+    let upto = stored.last.min(*positions.end());
+    reader.decode(&stored.lines, skip, |mut event| {
+        event.head.seq = Some(seq);
+        event.head.session_id = Some(part.branch.session.clone());
+        event.head.branch_id = Some(part.branch.branch.clone());
+        each(event, index);
+        (seq, index) = (seq + 1, index + 1);
+        seq <= upto
+    })?;
+    if seq <= upto { Err(format!("event {seq} is missing")) } else { Ok(()) }
+}
+
+fn moment(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(index)?.and_then(Timestamp::from_millis))
+}
+
+/// Sessions, the newest first.
+pub(super) fn sessions(connection: &Connection, page: &Page) -> Result<Vec<SessionSummary>, Trouble> {
+    let before = match &page.after {
+        None => i64::MAX,
+        Some(id) => {
+            let mut find = connection.prepare_cached("SELECT key FROM session WHERE id = ?1")?;
+            let found = find.query_row([id.as_str()], |row| row.get(0)).optional()?;
+            found.ok_or_else(|| Fault::NoSession(id.clone()))?
+        }
+    };
+    let mut select = connection.prepare_cached(
+        "SELECT session.id, title, min(created), max(updated), count(*), max(seq) FROM session
+         JOIN branch ON branch.session = session.key
+         WHERE session.key < ?1 GROUP BY session.key ORDER BY session.key DESC LIMIT ?2",
+    )?;
+    let rows = select.query_map((before, int(page.limit as u64)), |row| {
+        Ok(SessionSummary {
+            id: row.get::<_, String>(0)?.into(),
+            title: row.get(1)?,
+            created_at: moment(row, 2)?,
+            updated_at: moment(row, 3)?,
+            branches: position(row, 4)?,
+            seq: position(row, 5)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The branches of a session, the oldest first.
+pub(super) fn branches(connection: &Connection, session: &SessionId) -> Result<Vec<BranchSummary>, Trouble> {
+    let mut select = connection.prepare_cached(
+        "SELECT branch.id, parent, fork, start, seq, updated FROM branch
+         JOIN session ON session.key = branch.session WHERE session.id = ?1 ORDER BY branch.key",
+    )?;
+    let mut rows = select.query([session.as_str()])?;
+    let mut branches = Vec::new();
+    while let Some(row) = rows.next()? {
+        let fork = match row.get::<_, Option<i64>>(1)? {
+            None => None,
+            Some(parent) => {
+                Some(Fork { from: name(connection, parent)?, seq: position(row, 2)?, hash: hash(row, 3)? })
+            }
+        };
+        let branch = row.get::<_, String>(0)?.into();
+        branches.push(BranchSummary { branch, fork, seq: position(row, 4)?, updated_at: moment(row, 5)? });
+    }
+    if branches.is_empty() { Err(Fault::NoSession(session.clone()).into()) } else { Ok(branches) }
+}
+
+/// What was left for the owner of a session.
+pub(super) fn inbox(connection: &Connection, session: &SessionId) -> rusqlite::Result<Vec<Sent>> {
+    let mut select = connection.prepare_cached(
+        "SELECT number, text FROM inbox WHERE session = (SELECT key FROM session WHERE id = ?1) ORDER BY number",
+    )?;
+    let rows = select
+        .query_map([session.as_str()], |row| Ok(Sent { number: position(row, 0)?, text: row.get(1)? }))?;
+    rows.collect()
+}
+
+/// The saved fold with the latest position.
+pub(super) fn saved(
+    connection: &Connection,
+    branch: &Branch,
+    name: &str,
+    at: u64,
+) -> Result<Option<Saved>, Trouble> {
+    let mut upto = at;
+    for part in lineage(connection, branch)?.iter().rev() {
+        let mut select = connection.prepare_cached(
+            "SELECT seq, bytes FROM fold WHERE branch = ?1 AND name = ?2 AND seq <= ?3 ORDER BY seq DESC LIMIT 1",
+        )?;
+        let found = select.query_row((part.key, name, int(upto)), |row| {
+            Ok(Saved { seq: position(row, 0)?, bytes: row.get(1)? })
+        });
+        if let Some(saved) = found.optional()? {
+            return Ok(Some(saved));
+        }
+        upto = upto.min(part.positions.start() - 1);
+    }
+    Ok(None)
+}

@@ -1,0 +1,194 @@
+//! Faults of the outside: what is said, that nothing acknowledged is lost, and that it works again afterwards.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use antiphon_event::SessionId;
+use antiphon_port::{Branch, Fault, Journal, Verdict};
+use antiphon_testkit::journal::{says, told};
+use expect_test::{Expect, expect};
+use rusqlite::{Connection, OpenFlags};
+
+use super::Sqlite;
+use super::fault::Place;
+
+/// A file in a folder that is gone after the test.
+fn file() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    (folder, path)
+}
+
+/// A journal in which something was said.
+fn begun(path: &Path) -> (Sqlite, Branch) {
+    let (journal, branch) = (Sqlite::open(path).unwrap(), Branch::main("s"));
+    journal.create(&branch).wait().unwrap();
+    journal.append(&branch, 0, says("a b c")).wait().unwrap();
+    (journal, branch)
+}
+
+/// Has the writer's own connection do something, as the outside would not.
+fn on_the_writer(journal: &Sqlite, pragma: &'static str) {
+    let done = journal
+        .threads
+        .change(0, move |desk| Ok(desk.connection.prepare(pragma)?.query([])?.next().map(drop)?));
+    done.wait().unwrap();
+}
+
+#[track_caller]
+fn check(path: &Path, fault: &Fault, expected: Expect) {
+    let name = path.display().to_string();
+    assert!(fault.to_string().contains(&name), "{fault} does not name the file");
+    let retry = if fault.is_passing() { "try again" } else { "do not try again" };
+    expected.assert_eq(&format!("{} ({retry})", fault.to_string().replace(&name, "FILE")));
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_is_gone_when_there_is_room() {
+    let (_folder, path) = file();
+    let (journal, branch) = begun(&path);
+    on_the_writer(&journal, "PRAGMA max_page_count = 20");
+    let large = says(&"x".repeat(3000));
+    let mut end = 3;
+    let fault = loop {
+        match journal.append(&branch, end, large.clone()).wait() {
+            Ok(position) => end = position.last,
+            Err(fault) => break fault,
+        }
+    };
+    check(&path, &fault, expect!["FILE: the disk is full: make room and try again (try again)"]);
+    assert!(end > 3, "some had room");
+    assert_eq!(journal.head(&branch).wait().unwrap().seq, end);
+    on_the_writer(&journal, "PRAGMA max_page_count = 1000");
+    journal.append(&branch, end, large).wait().expect("there is room");
+    let head = journal.head(&branch).wait().unwrap();
+    assert_eq!(journal.verify(&branch).wait(), Ok(Verdict::Whole(head)));
+    assert_eq!(head.seq, end + 1);
+}
+
+#[test]
+fn appends_that_share_a_commit_fail_together() {
+    let (_folder, path) = file();
+    let (journal, branch) = begun(&path);
+    on_the_writer(
+        &journal,
+        "CREATE TEMP TRIGGER broken BEFORE INSERT ON record WHEN new.first = 40
+         BEGIN SELECT raise(ABORT, 'a sector is bad'); END",
+    );
+    // While the writer waits, all of them queue.
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let waited = journal.threads.change(0, move |_| {
+        wait.recv().unwrap();
+        Ok(())
+    });
+    let acks: Vec<_> = (3..50).map(|end| journal.append(&branch, end, says("x"))).collect();
+    go.send(()).unwrap();
+    waited.wait().unwrap();
+    let faults: BTreeSet<_> = acks.into_iter().map(|ack| ack.wait().unwrap_err().to_string()).collect();
+    assert_eq!(faults, BTreeSet::from([format!("{}: a sector is bad", path.display())]));
+    assert_eq!(told(&journal, &branch, 0, 9), "1:a 2:b 3:c");
+    on_the_writer(&journal, "DROP TRIGGER broken");
+    journal.append(&branch, 3, says("d")).wait().expect("it can be written again");
+    assert_eq!(told(&journal, &branch, 0, 9), "1:a 2:b 3:c 4:d");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_to_be_read_only() {
+    let (_folder, path) = file();
+    drop(begun(&path));
+    let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let error = connection.execute("DELETE FROM record", []).unwrap_err();
+    check(
+        &path,
+        &Place::new(&path).fault(&error),
+        expect!["FILE: the file is read-only: allow writing, or choose another (do not try again)"],
+    );
+}
+
+#[test]
+fn a_file_that_another_program_holds_is_said_to_be_held() {
+    let (_folder, path) = file();
+    let (journal, branch) = begun(&path);
+    on_the_writer(&journal, "PRAGMA busy_timeout = 1");
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let fault = journal.append(&branch, 3, says("d")).wait().unwrap_err();
+    check(
+        &path,
+        &fault,
+        expect!["FILE: another program holds the file: try again when it is done (try again)"],
+    );
+    assert_eq!(told(&journal, &branch, 0, 9), "1:a 2:b 3:c", "reading goes on");
+    other.execute_batch("ROLLBACK").unwrap();
+    journal.append(&branch, 3, says("d")).wait().expect("nobody holds it");
+}
+
+#[test]
+fn what_another_process_appends_is_noticed() {
+    let (_folder, path) = file();
+    let (journal, branch) = begun(&path);
+    let other = Sqlite::open(&path).unwrap();
+    other.append(&branch, 3, says("d")).wait().unwrap();
+    let fault = journal.append(&branch, 3, says("x")).wait();
+    assert_eq!(fault, Err(Fault::Conflict { expected: 3, actual: 4 }));
+    journal.append(&branch, 4, says("e")).wait().unwrap();
+    assert_eq!(told(&other, &branch, 0, 9), "1:a 2:b 3:c 4:d 5:e");
+    let claim = journal.claim(&SessionId::from("s")).unwrap();
+    assert_eq!(
+        other.claim(&SessionId::from("s")).err(),
+        Some(Fault::Owned { session: "s".into(), by: Some(std::process::id()) })
+    );
+    drop(claim);
+    other.claim(&SessionId::from("s")).expect("it was given up");
+}
+
+#[test]
+fn a_file_that_is_no_journal_is_refused() {
+    let (folder, path) = file();
+    let refused = |expected: Expect| check(&path, &Sqlite::open(&path).unwrap_err(), expected);
+    fs::write(&path, "Dear diary, ".repeat(1000)).unwrap();
+    refused(expect!["FILE: not a SQLite database: choose another file (do not try again)"]);
+    fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    refused(expect!["FILE: a database of another program: choose another file (do not try again)"]);
+    fs::remove_file(&path).unwrap();
+    drop(begun(&path));
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+    refused(expect![
+        "FILE: written by a later version (format 7; this one knows 1): update antiphon (do not try again)"
+    ]);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    refused(expect![
+        "FILE: the file cannot be opened: unable to open database file: FILE (do not try again)"
+    ]);
+    let below = path.join("file/journal.db");
+    fs::write(path.join("file"), "").unwrap();
+    check(
+        &below,
+        &Sqlite::open(&below).unwrap_err(),
+        expect!["FILE: its folder cannot be made: File exists (os error 17) (do not try again)"],
+    );
+    drop(folder);
+}
+
+#[test]
+fn a_truncated_file_is_said_to_be_damaged() {
+    let (_folder, path) = file();
+    let (journal, branch) = begun(&path);
+    for end in 3..200 {
+        drop(journal.append(&branch, end, says(&"x".repeat(500))));
+    }
+    drop(journal);
+    let length = fs::metadata(&path).unwrap().len();
+    fs::File::options().write(true).open(&path).unwrap().set_len(length / 2).unwrap();
+    let fault = Sqlite::open(&path).and_then(|journal| journal.verify(&branch).wait()).unwrap_err();
+    check(
+        &path,
+        &fault,
+        expect![
+            "FILE: the file is damaged: database disk image is malformed; restore it from a copy (do not try again)"
+        ],
+    );
+}

@@ -1,0 +1,174 @@
+//! Verification: every record against the chain, and the chain against the heads.
+//!
+//! The first record that does not follow from the one before is named. What happened to it is found out by looking
+//! where else it would fit. Start reading at [`verify`].
+
+use antiphon_port::{Branch, Damage, Hash, Verdict, Wrong};
+use rusqlite::{Connection, Row};
+
+use super::fault::Trouble;
+use super::read::{Part, lineage};
+use super::row::{hash, int};
+use crate::record;
+
+/// How many bytes are hashed at most to find out where a record belongs.
+const SEARCH_MAX: usize = 1024 * 1024 * 1024;
+
+/// Whether a branch is what was written, through its fork points.
+pub(super) fn verify(connection: &Connection, branch: &Branch) -> Result<Verdict, Trouble> {
+    let lineage = lineage(connection, branch)?;
+    let mut expected = record::genesis(&lineage[0].branch);
+    for (index, part) in lineage.iter().enumerate() {
+        if part.start != expected {
+            let last = part.positions.start() - 1;
+            let why = "the branch does not begin with the hash of what it forks from";
+            return Ok(broken(part, last, last, Wrong::Changed, why));
+        }
+        let is_last = index + 1 == lineage.len();
+        let walk = Walk { connection, part, is_last };
+        match walk.run()? {
+            Ok(hash) => expected = hash,
+            Err(damage) => return Ok(Verdict::Broken(damage)),
+        }
+    }
+    let asked = lineage.last().expect("a branch is in its own lineage");
+    Ok(Verdict::Whole(asked.head))
+}
+
+fn broken(part: &Part, first: u64, last: u64, wrong: Wrong, why: &str) -> Verdict {
+    Verdict::Broken(damage(part, first, last, wrong, why))
+}
+
+fn damage(part: &Part, first: u64, last: u64, wrong: Wrong, why: &str) -> Damage {
+    Damage { branch: part.branch.clone(), first, last, wrong, why: why.to_owned() }
+}
+
+/// A row, whatever somebody put into it.
+#[derive(Debug, Clone)]
+struct Found {
+    pos: i64,
+    first: u64,
+    last: u64,
+    hash: Option<Hash>,
+    lines: String,
+}
+
+fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+    let number =
+        |index| Ok::<_, rusqlite::Error>(row.get_ref(index)?.as_i64().map_or(0, |n| n.max(0) as u64));
+    Ok(Found {
+        pos: row.get(0)?,
+        first: number(1)?,
+        last: number(2)?,
+        hash: hash(row, 3).ok(),
+        lines: row.get_ref(4)?.as_str().unwrap_or_default().to_owned(),
+    })
+}
+
+/// Whether a record was written after the one with this hash.
+fn follows(row: &Found, before: Hash) -> bool {
+    row.hash.is_some() && record::chain(before, &row.lines).last() == row.hash
+}
+
+const COLUMNS: &str = "SELECT pos, first, last, hash, lines FROM record";
+
+/// One branch of the lineage.
+struct Walk<'a> {
+    connection: &'a Connection,
+    part: &'a Part,
+    /// Whether it is the branch asked about, of which everything counts.
+    is_last: bool,
+}
+
+impl Walk<'_> {
+    /// The hash at the last position that counts, or the first damage.
+    fn run(&self) -> Result<Result<Hash, Damage>, Trouble> {
+        let part = self.part;
+        let upto = *part.positions.end();
+        let (mut next, mut before) = (*part.positions.start(), part.start);
+        let mut select = self.connection.prepare(&format!("{COLUMNS} WHERE branch = ?1 ORDER BY last"))?;
+        let mut rows = select.query([part.key])?;
+        while let Some(row) = rows.next()? {
+            let row = found(row)?;
+            if next > upto && !self.is_last {
+                break;
+            }
+            if row.first > next && next <= upto {
+                return self.missing(next, (row.first - 1).min(upto), before).map(Err);
+            }
+            if next > upto {
+                let why = "the branch ends before that";
+                return Ok(Err(damage(part, row.first, row.last, Wrong::Added, why)));
+            }
+            let hashes: Vec<_> = record::chain(before, &row.lines).collect();
+            let is_whole = row.first == next
+                && hashes.len() as u64 == (row.last + 1).saturating_sub(row.first)
+                && row.lines.ends_with('\n')
+                && hashes.last().copied() == row.hash;
+            let Some(last) = hashes.last().copied().filter(|_| is_whole) else {
+                return self.wrong(&row, next, before).map(Err);
+            };
+            if row.last > upto {
+                return Ok(Ok(hashes[(upto - row.first) as usize]));
+            }
+            (next, before) = (row.last + 1, last);
+        }
+        if next <= upto {
+            return self.missing(next, upto, before).map(Err);
+        }
+        if self.is_last && before != part.head.hash {
+            let why = "the branch knows another hash for its end";
+            return Ok(Err(damage(part, upto, upto, Wrong::Changed, why)));
+        }
+        Ok(Ok(before))
+    }
+
+    /// What happened to a record that does not follow from the one before.
+    fn wrong(&self, row: &Found, next: u64, before: Hash) -> Result<Damage, Trouble> {
+        let last = row.last.max(next);
+        let (wrong, why) = if follows(row, before) {
+            (Wrong::Changed, "it was written with other positions")
+        } else if self.has_home(row)? {
+            (Wrong::Moved, "it follows from another record than the one before it")
+        } else {
+            (Wrong::Changed, "the bytes do not give the hash that was written with them")
+        };
+        Ok(damage(self.part, next, last, wrong, why))
+    }
+
+    /// What happened to a record that is not where it should be.
+    fn missing(&self, first: u64, last: u64, before: Hash) -> Result<Damage, Trouble> {
+        let mut select = self.connection.prepare(COLUMNS)?;
+        let mut rows = select.query([])?;
+        let mut left = SEARCH_MAX;
+        while let Some(row) = rows.next()? {
+            let row = found(row)?;
+            left = left.saturating_sub(row.lines.len());
+            if left == 0 {
+                break;
+            }
+            if follows(&row, before) {
+                let why = format!("found as events {} to {}, in row {}", row.first, row.last, row.pos);
+                return Ok(damage(self.part, first, last, Wrong::Moved, &why));
+            }
+        }
+        Ok(damage(self.part, first, last, Wrong::Removed, "no record has these positions"))
+    }
+
+    /// Whether a record follows from any other hash there is.
+    fn has_home(&self, row: &Found) -> Result<bool, Trouble> {
+        let hashes_max = SEARCH_MAX / row.lines.len().max(1);
+        let mut select =
+            self.connection.prepare("SELECT hash FROM record UNION ALL SELECT start FROM branch LIMIT ?1")?;
+        let mut rows = select.query([int(hashes_max as u64)])?;
+        while let Some(other) = rows.next()? {
+            let Ok(before) = hash(other, 0) else {
+                continue;
+            };
+            if follows(row, before) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
