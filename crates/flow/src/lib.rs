@@ -7,6 +7,7 @@ mod builder;
 pub mod check;
 mod definition;
 pub mod expr;
+pub mod file;
 pub mod function;
 pub mod guard;
 pub mod hook;
