@@ -120,10 +120,11 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// Recorded histories, to begin with.
+    /// Recorded histories, to begin with; flows for what reads flows.
     fn seeds(&self) -> Option<PathBuf> {
-        let histories = self.root.join("examples/histories");
-        histories.is_dir().then_some(histories)
+        let folder = if self.target == "flow" { "examples/flows" } else { "examples/histories" };
+        let seeds = self.root.join(folder);
+        seeds.is_dir().then_some(seeds)
     }
 
     /// What to tell about an input that broke a target.

@@ -6,12 +6,14 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
+use serde_json::Value;
 
 /// A file made from the code: where it lies and what makes it.
 pub type Generated = (&'static str, fn() -> String);
 
 /// Every generated file.
-pub const FILES: &[Generated] = &[("schema/event.schema.json", event_schema)];
+pub const FILES: &[Generated] =
+    &[("schema/event.schema.json", event_schema), ("schema/flow.schema.json", flow_schema)];
 
 /// Writes every generated file that is missing or stale.
 pub fn write(root: &Path) -> anyhow::Result<()> {
@@ -30,7 +32,14 @@ pub fn write(root: &Path) -> anyhow::Result<()> {
 }
 
 fn event_schema() -> String {
-    let schema = antiphon_event::schema();
-    let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
+    pretty(&antiphon_event::schema())
+}
+
+fn flow_schema() -> String {
+    pretty(&antiphon_flow::file::schema())
+}
+
+fn pretty(schema: &Value) -> String {
+    let text = serde_json::to_string_pretty(schema).expect("a schema is JSON");
     text + "\n"
 }

@@ -1,0 +1,295 @@
+//! A file as a [`Flow`], with everything that is wrong with it.
+//!
+//! In: a tree and a way to load other files. Out: a flow and doubts about it, or problems. Start reading at
+//! [`Reader::flow`].
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::format::{FLOW, Form};
+use super::node::{count, duration, formula, number, schema, text, texts, truth, word};
+use super::problem::Problem;
+use super::tree::{Place, Tree};
+use super::verify::{Verifier, arrow, key_schema};
+use super::{Loader, join, yaml};
+use crate::builder::Builder;
+use crate::check::{self, Subject};
+use crate::definition::{Edge, Flow, Limits, Node, OnFailure, Settings, When, Work};
+use crate::schema::Schema;
+use crate::state::{Key, Reduce};
+
+/// How deep flows may be nested.
+const NESTING_MAX: usize = 16;
+
+/// How many flows may be nested in one, all together.
+const FLOWS_MAX: usize = 100;
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// Reads one file.
+pub(super) struct Reader<'r, 'f> {
+    pub(super) verifier: Verifier<'r>,
+    /// The models of the flow that is being read.
+    pub(super) models: BTreeMap<String, Value>,
+    pub(super) loading: &'r mut Loading<'f>,
+}
+
+/// What readers of files that name one another share.
+pub(super) struct Loading<'f> {
+    pub(super) load: Loader<'f>,
+    /// The files that are being read, outermost first.
+    pub(super) open: Vec<String>,
+    /// How many flows were read.
+    pub(super) flows: usize,
+}
+
+impl<'r, 'f> Reader<'r, 'f> {
+    pub(super) fn new(file: &'r str, loading: &'r mut Loading<'f>) -> Self {
+        Self { verifier: Verifier { file, problems: Vec::new() }, models: BTreeMap::new(), loading }
+    }
+
+    /// Reads a file's text; the flow, if it can be built.
+    pub(super) fn text(&mut self, text: &str) -> Option<Flow> {
+        match yaml::parse(text) {
+            Ok(tree) => self.verified(&tree),
+            Err(broken) => {
+                self.verifier.error(broken.place, broken.message, None);
+                None
+            }
+        }
+    }
+
+    /// Reads a tree that nobody has looked at.
+    pub(super) fn verified(&mut self, tree: &Tree) -> Option<Flow> {
+        self.verifier.form(tree, &Form::Object(&FLOW));
+        self.flow(tree)
+    }
+
+    /// Reads a tree of which all that the format does not allow has been told.
+    fn flow(&mut self, tree: &Tree) -> Option<Flow> {
+        self.version(tree);
+        self.models = by_name(tree.get("models"));
+        let nodes = tree.get("nodes").map(Tree::members).unwrap_or_default();
+        let nodes: Vec<_> = nodes.iter().map(|(id, node)| (id.text.clone(), self.node(node))).collect();
+        let (edges, edge_trees) = self.edges(tree);
+        let document = document(tree, self.verifier.file, &nodes);
+        let settings = settings(tree, self.verifier.file);
+        let builder = Builder { settings, nodes, edges }.document(document.into());
+        self.check(&builder, tree, &edge_trees);
+        if self.verifier.problems.iter().any(Problem::is_error) {
+            return None;
+        }
+        // Nothing was found, so nothing is found again.
+        builder.build().ok()
+    }
+
+    fn version(&mut self, tree: &Tree) {
+        let Some(version) =
+            tree.get("antiphon").filter(|version| count(version).is_some_and(|found| found != VERSION))
+        else {
+            return;
+        };
+        let message = format!("this version reads format {VERSION} only");
+        self.verifier.error(version.place, message, Some(format!("write `antiphon: {VERSION}`")));
+    }
+
+    /// Every edge, and the tree it comes from.
+    fn edges<'t>(&mut self, tree: &'t Tree) -> (Vec<Edge>, Vec<&'t Tree>) {
+        let (mut edges, mut trees) = (Vec::new(), Vec::new());
+        for edge in tree.get("edges").map(Tree::items).unwrap_or_default() {
+            if let Some(nodes) = edge.text().and_then(arrow) {
+                edges.extend(nodes.windows(2).map(|pair| Edge::new(pair[0], pair[1])));
+            } else if let Some((from, to)) =
+                edge.get("from").and_then(text).zip(edge.get("to").and_then(text))
+            {
+                let when = self.when(edge);
+                edges.push(Edge { from, to, when });
+            }
+            trees.resize(edges.len(), edge);
+        }
+        (edges, trees)
+    }
+
+    fn when(&mut self, edge: &Tree) -> When {
+        match (edge.get("when"), edge.get("default").is_some_and(truth)) {
+            (Some(when), true) => {
+                let help = "a default edge is taken if no other edge of its source was".to_owned();
+                self.verifier.error(when.place, "a default edge has no condition", Some(help));
+                When::Default
+            }
+            (Some(when), false) => formula(when).map_or(When::Always, When::If),
+            (None, true) => When::Default,
+            (None, false) => When::Always,
+        }
+    }
+
+    /// The flow that a node names or holds.
+    pub(super) fn nested(&mut self, tree: &Tree) -> Option<Flow> {
+        self.loading.flows += 1;
+        if self.loading.flows > FLOWS_MAX {
+            let message = format!("more than {FLOWS_MAX} flows are nested in one another");
+            self.verifier.error(tree.place, message, None);
+            return None;
+        }
+        let Some(path) = tree.text() else {
+            let mut inner = Reader::new(self.verifier.file, self.loading);
+            let flow = inner.flow(tree);
+            let problems = inner.verifier.problems;
+            self.verifier.problems.extend(problems);
+            return flow;
+        };
+        let file = join(self.verifier.file, path);
+        let text = self.load(&file, tree.place)?;
+        self.loading.open.push(file.clone());
+        let mut inner = Reader::new(&file, self.loading);
+        let flow = inner.text(&text);
+        let problems = inner.verifier.problems;
+        self.verifier.problems.extend(problems);
+        self.loading.open.pop();
+        flow
+    }
+
+    fn load(&mut self, file: &str, place: Place) -> Option<String> {
+        let open = &self.loading.open;
+        let message = if open.iter().any(|other| other == file) {
+            format!("files lead in a circle: {} -> {file}", open.join(" -> "))
+        } else if open.len() >= NESTING_MAX {
+            format!("files are nested too deep, at most {NESTING_MAX} levels are allowed")
+        } else {
+            match (self.loading.load)(file) {
+                Ok(text) => return Some(text),
+                Err(why) => format!("cannot read `{file}`: {why}"),
+            }
+        };
+        self.verifier.error(place, message, None);
+        None
+    }
+
+    /// What the checks of a flow find, each with its place.
+    fn check(&mut self, builder: &Builder, tree: &Tree, edges: &[&Tree]) {
+        // A node that could not be read may be what the others hang on.
+        let all_read = !self.verifier.problems.iter().any(Problem::is_error);
+        for found in builder.problems() {
+            if !all_read && matches!(found.subject, Subject::Flow | Subject::Node(_)) {
+                continue;
+            }
+            let place = place(tree, edges, &found.subject);
+            let check::Problem { level, message, help, .. } = found;
+            self.verifier.problems.push(Problem {
+                level,
+                file: self.verifier.file.to_owned(),
+                place,
+                message,
+                help,
+            });
+        }
+    }
+}
+
+/// Where in a file something is that a check is about.
+fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
+    let node = |index: usize| tree.get("nodes").and_then(|nodes| nodes.members().get(index));
+    let found = match subject {
+        Subject::Flow => None,
+        Subject::Setting(name) => tree.get(name).map(|tree| tree.place),
+        Subject::State(key) => {
+            let keys = tree.get("state").map(Tree::members).unwrap_or_default();
+            keys.iter().find(|(name, _)| name.text == *key).map(|(name, _)| name.place)
+        }
+        Subject::Node(index) => node(*index).map(|(name, _)| name.place),
+        Subject::Member(index, path) => node(*index).map(|(name, node)| {
+            let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+            let member = node.get(first);
+            let inner = member.and_then(|member| member.get(rest));
+            inner.or(member).map_or(name.place, |tree| tree.place)
+        }),
+        Subject::Edge(index) => edges.get(*index).map(|edge| edge.place),
+        Subject::Condition(index, column) => {
+            edges.get(*index).map(|edge| edge.get("when").unwrap_or(edge).inside(*column as u32))
+        }
+    };
+    found.unwrap_or(tree.place)
+}
+
+fn settings(tree: &Tree, file: &str) -> Settings {
+    let on_failure = [("graceful", OnFailure::Graceful), ("fail_fast", OnFailure::FailFast)];
+    Settings {
+        name: tree.get("name").and_then(text).unwrap_or_else(|| stem(file)),
+        input: tree.get("input").and_then(schema),
+        entry: tree.get("entry").map(texts).unwrap_or_default(),
+        output: tree.get("output").and_then(formula),
+        state: tree.get("state").map(keys).unwrap_or_default(),
+        limits: tree.get("limits").map(limits).unwrap_or_default(),
+        on_failure: tree.get("on_failure").and_then(|tree| word(tree, &on_failure)).unwrap_or_default(),
+        ..Settings::default()
+    }
+}
+
+/// A file's name without what it ends in.
+fn stem(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("flow").to_owned()
+}
+
+fn keys(tree: &Tree) -> Vec<Key> {
+    let reduces: Vec<_> = Reduce::ALL.iter().map(|reduce| (reduce.as_str(), *reduce)).collect();
+    let key = |name: &str, tree: &Tree| {
+        Some(Key {
+            name: name.to_owned(),
+            schema: Schema::compile(key_schema(tree)).ok()?,
+            default: tree.get("default").map(Tree::to_json),
+            reduce: tree.get("reduce").and_then(|tree| word(tree, &reduces)).unwrap_or_default(),
+        })
+    };
+    tree.members().iter().filter_map(|(name, tree)| key(&name.text, tree)).collect()
+}
+
+fn limits(tree: &Tree) -> Limits {
+    let whole = |name| tree.get(name).and_then(count);
+    Limits {
+        max_node_executions: whole("max_node_executions"),
+        execution_timeout: tree.get("execution_timeout").and_then(duration),
+        max_concurrency: whole("max_concurrency").map(|count| count as usize),
+        max_tokens: whole("max_tokens"),
+        max_cost_usd: tree.get("max_cost_usd").and_then(number),
+        max_steps: whole("max_steps"),
+        max_agents: whole("max_agents"),
+    }
+}
+
+fn by_name(tree: Option<&Tree>) -> BTreeMap<String, Value> {
+    let members = tree.map(Tree::members).unwrap_or_default();
+    members.iter().map(|(name, tree)| (name.text.clone(), tree.to_json())).collect()
+}
+
+/// The flow as one document: with a name, and with the flows it names inside it.
+fn document(tree: &Tree, file: &str, nodes: &[(String, Node)]) -> Value {
+    let mut document = tree.to_json();
+    if let Value::Object(members) = &mut document {
+        members.entry("name").or_insert_with(|| stem(file).into());
+    }
+    for (id, node) in nodes {
+        if let Some(value) = document.get_mut("nodes").and_then(|nodes| nodes.get_mut(id)) {
+            inline(value, node);
+        }
+    }
+    document
+}
+
+fn inline(value: &mut Value, node: &Node) {
+    match &node.work {
+        Work::Flow(flow) => {
+            if let (Some(value), Some(document)) = (value.get_mut("flow"), &flow.settings().document) {
+                *value = document.value();
+            }
+        }
+        Work::Map(map) => {
+            if let Some(value) = value.get_mut("map").and_then(|map| map.get_mut("node")) {
+                inline(value, &map.node);
+            }
+        }
+        _ => {}
+    }
+}

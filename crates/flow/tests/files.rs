@@ -1,0 +1,327 @@
+//! Flow files through one door: text in, a flow or its problems out, as tables.
+
+use std::fmt::Write;
+
+use antiphon_flow::file::{self, Problems, Read};
+use antiphon_flow::schema::Schema;
+use antiphon_flow::{Flow, Join, OnError, OnFailure, When, Work};
+use expect_test::{Expect, expect};
+
+fn nothing(path: &str) -> Result<String, String> {
+    Err(format!("no file {path} here"))
+}
+
+fn read(text: &str) -> Result<Read, Problems> {
+    file::read("flow.yaml", text, &nothing)
+}
+
+/// What is said about a file.
+#[track_caller]
+fn check(text: &str, expected: Expect) {
+    let said = match read(text) {
+        Ok(Read { warnings, .. }) if warnings.is_empty() => "fine".to_owned(),
+        Ok(Read { warnings, .. }) => Problems(warnings).to_string(),
+        Err(problems) => problems.to_string(),
+    };
+    expected.assert_eq(&said);
+}
+
+/// What is said about a file with one node, `n`, that is this.
+#[track_caller]
+fn check_nodes(table: Expect) {
+    let mut lines = String::new();
+    for line in table.data().trim_matches(['\n', ' ']).lines() {
+        let node = line.split("  =>").next().unwrap_or_default().trim();
+        let text = format!("antiphon: 1\nstate: {{k: {{type: integer}}}}\nnodes:\n  n: {node}\n");
+        let said = match read(&text) {
+            Ok(_) => "fine".to_owned(),
+            Err(problems) => {
+                let short = |problem: &file::Problem| {
+                    problem.to_string().replace("flow.yaml:4:", "").replace("error: ", "")
+                };
+                problems.0.iter().map(short).collect::<Vec<_>>().join(" | ")
+            }
+        };
+        writeln!(lines, "{node}  =>  {said}").expect("a text takes it");
+    }
+    table.assert_eq(&lines);
+}
+
+/// Everything the format can say.
+const CATALOGUE: &str = r#"
+antiphon: 1
+name: catalogue
+input: {type: string}
+entry: [research]
+output: "outputs.format"
+state:
+  drafts:   {type: integer, default: 0}
+  approved: {type: boolean, default: false}
+  notes:    {type: array, default: [], reduce: append}
+models:
+  writer: {provider: openai, model: gpt-4.1-mini, base_url: "http://127.0.0.1:8080/v1", api_key_env: OPENAI_API_KEY}
+  script: {provider: scripted, replies: [[{text: "a draft"}, {usage: {input: 10, output: 5}}], [{text: "better"}]]}
+nodes:
+  research: {agent: {model: writer, system: "Gather facts.", tools: [search, read], max_iterations: 10}}
+  write:    {agent: {model: script}, set: {drafts: "state.drafts + 1"}, timeout: 30s}
+  review:   {agent: {model: script, output: {type: object, properties: {ok: {type: boolean}}}}, set: {approved: "output.ok"}}
+  format:   {command: {run: [sh, -c, "tr a-z A-Z"]}, effect: pure, retry: {max: 3, backoff: exponential, delay: 100ms}, fallback: plain}
+  plain:    {function: {output: "input"}}
+  gate:     {human: {prompt: "Publish?", timeout: 5m, on_timeout: reject}}
+  each:     {map: {over: "state.notes", node: {command: {run: [wc, -c]}}, max_parallel: 4}}
+  calc:     {function: {output: "input + '!'"}, join: any, input: "outputs.write", max_executions: 3, idempotent: true}
+  pick:     {router: {to: "state.approved ? 'format' : 'each'"}}
+  search:   {tool: search, on_error: isolate, guardrails: {input: [secrets], output: [{personal: true, action: sanitize}, {id: short, length: {max: 500}, action: reroute, to: gate}]}}
+  clean:    {guardrail: [{must_not_match: "(?i)damn", action: warn}, {schema: {type: string}}], output: {type: string}, join: 2}
+edges:
+  - research -> write -> review
+  - {from: review, to: write, when: "!state.approved"}
+  - {from: review, to: pick, when: "state.approved"}
+  - pick -> format
+  - pick -> each
+  - write -> calc
+  - {from: format, to: search, default: true}
+  - [calc, each]
+limits: {max_node_executions: 20, execution_timeout: 2m, max_concurrency: 4, max_cost_usd: 1.0, max_tokens: 1000, max_steps: 50, max_agents: 5}
+on_failure: fail_fast
+"#;
+
+fn catalogue() -> String {
+    CATALOGUE.replace("  - [calc, each]\n", "  - calc -> clean\n  - each -> clean\n")
+}
+
+#[test]
+fn everything_the_format_can_say_is_read() {
+    let Read { flow, .. } = read(&catalogue()).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut lines = String::new();
+    for (id, node) in flow.ids().iter().zip(flow.nodes()) {
+        let set: Vec<_> = node.set.iter().map(|(key, formula)| format!("{key}={formula:?}")).collect();
+        writeln!(
+            lines,
+            "{id}: {} {:?} {:?} {:?} {set:?}",
+            node.work.kind(),
+            node.class(),
+            node.join,
+            node.timeout
+        )
+        .expect("a text takes it");
+    }
+    for edge in flow.edges() {
+        writeln!(lines, "{} -> {} {:?}", edge.from, edge.to, edge.when).expect("a text takes it");
+    }
+    writeln!(lines, "{:?} {:?}", flow.settings().limits, flow.settings().on_failure)
+        .expect("a text takes it");
+    expect![[r#"
+        research: agent Inside All None []
+        write: agent Inside All Some(30s) ["drafts=state.drafts + 1"]
+        review: agent Inside All None ["approved=output.ok"]
+        format: command Pure All None []
+        plain: function Pure All None []
+        gate: human Human All None []
+        each: map Inside All None []
+        calc: function Pure Any None []
+        pick: router Pure All None []
+        search: tool Write All None []
+        clean: guardrail Pure Count(2) None []
+        research -> write Always
+        write -> review Always
+        review -> write If(!state.approved)
+        review -> pick If(state.approved)
+        pick -> format Always
+        pick -> each Always
+        write -> calc Always
+        format -> search Default
+        calc -> clean Always
+        each -> clean Always
+        search -> gate Reroute
+        Limits { max_node_executions: Some(20), execution_timeout: Some(120s), max_concurrency: Some(4), max_tokens: Some(1000), max_cost_usd: Some(1.0), max_steps: Some(50), max_agents: Some(5) } FailFast
+    "#]].assert_eq(&lines);
+    let node = |id| &flow.nodes()[flow.index(id).expect("it is there")];
+    assert_eq!(node("calc").join, Join::Any);
+    assert!(node("calc").idempotent);
+    assert_eq!(node("search").on_error, OnError::Isolate);
+    assert_eq!(flow.settings().on_failure, OnFailure::FailFast);
+    assert!(node("review").output.is_some(), "an agent's output schema is the node's");
+    let Work::Agent(agent) = &node("research").work else { panic!("an agent") };
+    expect![[r#"{"model":{"provider":"openai","model":"gpt-4.1-mini","base_url":"http://127.0.0.1:8080/v1","api_key_env":"OPENAI_API_KEY","name":"writer"},"system":"Gather facts.","tools":["search","read"],"max_iterations":10}"#]].assert_eq(agent.settings.as_str());
+    assert!(flow.edges().iter().any(|edge| matches!(edge.when, When::Default)));
+}
+
+#[test]
+fn a_flow_gives_a_document_that_gives_the_flow() {
+    let Read { flow, .. } = read(&catalogue()).unwrap_or_else(|problems| panic!("{problems}"));
+    let document = flow.document().expect("it came from a file");
+    let again = Flow::from_document(document).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(format!("{:?}", again.nodes()), format!("{:?}", flow.nodes()));
+    assert_eq!(format!("{:?}", again.edges()), format!("{:?}", flow.edges()));
+    assert_eq!(again.document(), Some(document));
+    let json =
+        file::read("flow.json", document.as_str(), &nothing).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(json.flow.document(), Some(document), "JSON is read like YAML");
+    let json = r#"{"antiphon": 1, "nodes": {"n": {"human": "\ud83d\ude00?"}}}"#;
+    read(json).unwrap_or_else(|problems| panic!("{problems}"));
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_each_with_its_place() {
+    check(
+        "antiphon: 1\nname: 7\nstat: {}\nstate:\n  drafts: {type: integer, default: none, reduce: append}\n  x: {type: strng}\nnodes:\n  a: {agnt: {}}\n  b: {function: \"state.draft + 1\", timeout: 5, effect: prue}\n  c: {function: '1 +', set: {draft: 1}}\n  d: {agent: {model: gpt}, tool: x}\nedges:\n  - a -> bb\n  - {from: a, to: b, wen: x}\n  - {from: b, to: c, when: state.drafts}\n  - a b\nlimits: {max_node_executions: 0}\n",
+        expect![[r#"
+            flow.yaml:2:7: error: expected a text, found `7`; put it in quotes
+            flow.yaml:3:1: error: the flow has no member `stat`; did you mean `state`?
+            flow.yaml:5:3: error: state key `drafts`: `append` wants a key of type array, this is an integer
+            flow.yaml:5:3: error: the default of state key `drafts`: "none" is not of type "integer"
+            flow.yaml:6:13: error: no JSON Schema: "strng" fits none of the allowed forms
+            flow.yaml:8:7: error: the node has no member `agnt`; did you mean `agent`?
+            flow.yaml:9:17: error: the state has no key `draft`; did you mean `state.drafts`?
+            flow.yaml:9:45: error: expected a duration such as `30s`, found `5`
+            flow.yaml:9:56: error: expected `pure`, `read`, `write`, `external` or `human`, found `prue`; did you mean `pure`?
+            flow.yaml:10:21: error: in the expression `1 +`: expected a value, found the end
+            flow.yaml:10:37: error: `c` sets `draft`, which is no key of the state; did you mean `drafts`?
+            flow.yaml:11:22: error: there is no model `gpt`; add it under `models`
+            flow.yaml:11:34: error: the node is `agent` already, it cannot be `tool` too
+            flow.yaml:13:5: error: the edge leads to `bb`, which is no node; did you mean `b`?
+            flow.yaml:14:22: error: the edge has no member `wen`; did you mean `when`?
+            flow.yaml:15:28: error: a condition must be true or false, this is an integer
+            flow.yaml:16:5: error: expected an edge such as `a -> b`, found `a b`
+            flow.yaml:17:31: error: expected a whole number of at least 1, found `0`"#]],
+    );
+}
+
+#[test]
+fn mistakes_in_a_node_are_told() {
+    check_nodes(expect![[r#"
+        {function: 1 + 1}  =>  fine
+        {function: {output: "task"}, set: {k: 1}}  =>  fine
+        {}  =>  6: the node needs one of `agent`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
+        {swarm: {}}  =>  7: the node has no member `swarm`; known are `agent`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail`, `map`, `input`, `set`, `output`, `timeout`, `retry`, `effect`, `idempotent`, `join`, `max_executions`, `guardrails`, `fallback`, `on_error`
+        {tool: x, function: "1"}  =>  13: the node is `function` already, it cannot be `tool` too
+        {tool: 5}  =>  13: expected a mapping, or a text, found `5`
+        {command: ls}  =>  16: expected a mapping, or a list, found a text
+        {command: []}  =>  16: the command of `n` names no program
+        {command: {run: [ls], env: {A: 1}}}  =>  37: expected a text, found `1`; put it in quotes
+        {command: {run: [ls], cwd: x}}  =>  28: the command has no member `cwd`; known are `run`, `dir`, `env`
+        {human: {}}  =>  14: the human has no `prompt`
+        {human: "Go?", timeout: 5m}  =>  fine
+        {human: {prompt: "Go?", on_timeout: maybe}}  =>  42: expected `fail`, `accept` or `reject`, found `maybe`
+        {tool: x, retry: 3}  =>  fine
+        {tool: x, retry: {backoff: expo}}  =>  23: the retry has no `max` | 33: expected `fixed`, `linear` or `exponential`, found `expo`; did you mean `exponential`?
+        {tool: x, timeout: 5 minutes}  =>  25: no duration: "5 minutes" needs a unit after each number: `ms`, `s`, `m` or `h`
+        {tool: x, join: none}  =>  22: expected `all` or `any`, found `none`
+        {tool: x, join: 0}  =>  22: expected a whole number of at least 1, found `0` | 22: `n` waits for 0 of its sources, and it has 0
+        {tool: x, idempotent: maybe}  =>  28: expected true or false, found a text
+        {tool: x, output: {type: strng}}  =>  31: no JSON Schema: "strng" fits none of the allowed forms
+        {tool: x, output: string}  =>  24: no JSON Schema: "string" is not of types "boolean", "object"
+        {tool: x, guardrails: {input: [secret]}}  =>  37: expected `secrets` or `personal`, found `secret`; did you mean `secrets`?
+        {tool: x, guardrails: {input: [{must_match: "("}]}}  =>  50: no pattern: unclosed group
+        {tool: x, guardrails: {input: [{action: warn}]}}  =>  37: the guard needs one of `secrets`, `personal`, `must_match`, `must_not_match`, `schema` or `length`
+        {tool: x, guardrails: [secrets]}  =>  28: expected a mapping for the guardrails, found a list
+        {tool: x, guardrails: {input: [{secrets: true, action: reroute}]}}  =>  61: `reroute` needs the node to go to, as `to`
+        {tool: x, guardrails: {input: [{secrets: true, to: y}]}}  =>  57: `to` is for `action: reroute`; take it out
+        {tool: x, retry: {max: 1, jitter: 2}}  =>  40: expected a number from 0 to 1, found `2`
+        {tool: x, max_executions: 99999999999}  =>  fine
+        {map: {over: "task"}}  =>  12: the map has no `node`
+        {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  3: `n` sets `j`, which is no key of the state
+        {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
+        {flow: ./other.yaml}  =>  13: cannot read `other.yaml`: no file other.yaml here
+        {flow: {antiphon: 1, nodes: {m: {functon: "1"}}}}  =>  39: the node has no member `functon`; did you mean `function`?
+        {flow: {antiphon: 2, nodes: {m: {function: "1"}}}}  =>  24: this version reads format 1 only; write `antiphon: 1`
+        {agent: {model: gpt}}  =>  22: there is no model `gpt`; add it under `models`
+        {agent: {model: {provider: openai}, tools: search}}  =>  49: expected a list, found a text
+        {function: "stat.k"}  =>  18: in the expression `stat.k`: unknown name `stat`; did you mean `state`? (known are task, input, state, output, outputs, status, executions, item, memory)
+        {function: "'a' + state.k"}  =>  17: `+` cannot take a text and an integer; did you mean `string(…)`?
+        {function: ["1"]}  =>  17: expected a mapping, or an expression in quotes, found a list
+        []  =>  6: expected a mapping for the node, found a list
+        x  =>  6: expected a mapping for the node, found a text
+    "#]]);
+}
+
+#[test]
+fn what_is_no_yaml_is_told_with_its_place() {
+    for (text, said) in [
+        ("", "flow.yaml:1:1: error: the file is empty"),
+        ("a: [1", "flow.yaml:2:1: error: no YAML"),
+        ("a: 1\na: 2", "flow.yaml:2:1: error: `a` is there twice, first in line 1"),
+        ("a: 1\n---\nb: 2", "flow.yaml:2:1: error: a file holds one flow"),
+        ("a: *x", "flow.yaml:1:4: error: no YAML"),
+        ("a: &x [*x]", "flow.yaml:1:8: error: the alias stands for something that contains it"),
+        ("a: !!str 1", "flow.yaml:1:"),
+        ("{[1]: 2}", "flow.yaml:1:2: error: the name of a member must be a text"),
+        ("[]", "flow.yaml:1:1: error: expected a mapping for the flow, found a list"),
+        (&"[".repeat(100), "nested too deep, at most 64"),
+        (&" ".repeat(file::SIZE_MAX + 1), "at most 1048576 are allowed"),
+    ] {
+        let problems = read(text).expect_err(said).to_string();
+        assert!(problems.contains(said), "{said}: {problems}");
+    }
+}
+
+#[test]
+fn aliases_are_read_and_bounded() {
+    let flow = "antiphon: 1\nnodes:\n  a: &n {function: task}\n  b: *n\n";
+    assert_eq!(read(flow).expect("two nodes").flow.nodes().len(), 2);
+    let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..20 {
+        let last = level - 1;
+        writeln!(bomb, "a{level}: &a{level} [{}]", vec![format!("*a{last}"); 10].join(", "))
+            .expect("a text takes it");
+    }
+    let problems = read(&bomb).expect_err("too many").to_string();
+    assert!(problems.contains("more than 200000 values"), "{problems}");
+}
+
+#[test]
+fn files_that_name_files_are_read_into_one_document() {
+    let files = |path: &str| match path {
+        "flows/inner/b.yaml" => {
+            Ok("antiphon: 1\nnodes: {x: {map: {over: task, node: {flow: ../c.yaml}}}}".to_owned())
+        }
+        "flows/c.yaml" => Ok("antiphon: 1\nname: see\nnodes: {y: {function: task}}".to_owned()),
+        "flows/bad.yaml" => Ok("antiphon: 1\nnodes:\n  x: {functoin: task}".to_owned()),
+        "flows/round.yaml" => Ok("antiphon: 1\nnodes: {x: {flow: ./again.yaml}}".to_owned()),
+        "flows/again.yaml" => Ok("antiphon: 1\nnodes: {x: {flow: round.yaml}}".to_owned()),
+        other => Err(format!("{other} is not there")),
+    };
+    let read = |path| {
+        let text = format!("antiphon: 1\nnodes:\n  n: {{flow: {path}}}\n");
+        file::read("flows/a.yaml", &text, &files)
+    };
+    let flow = read("inner/b.yaml").unwrap_or_else(|problems| panic!("{problems}")).flow;
+    expect![[r#"{"antiphon":1,"nodes":{"n":{"flow":{"antiphon":1,"nodes":{"x":{"map":{"over":"task","node":{"flow":{"antiphon":1,"name":"see","nodes":{"y":{"function":"task"}}}}}}},"name":"b"}}},"name":"a"}"#]].assert_eq(flow.document().expect("from a file").as_str());
+    Flow::from_document(flow.document().expect("from a file"))
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let mut lines = String::new();
+    for path in ["nowhere.yaml", "bad.yaml", "round.yaml", "./a.yaml"] {
+        writeln!(lines, "{}", read(path).expect_err("something is wrong")).expect("a text takes it");
+    }
+    expect![[r#"
+        flows/a.yaml:3:13: error: cannot read `flows/nowhere.yaml`: flows/nowhere.yaml is not there
+        flows/bad.yaml:3:7: error: the node has no member `functoin`; did you mean `function`?
+        flows/again.yaml:2:19: error: files lead in a circle: flows/a.yaml -> flows/round.yaml -> flows/again.yaml -> flows/round.yaml
+        flows/a.yaml:3:13: error: files lead in a circle: flows/a.yaml -> flows/a.yaml
+    "#]].assert_eq(&lines);
+}
+
+#[test]
+fn every_example_is_read_and_fits_the_schema_for_editors() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/flows");
+    let schema = Schema::compile(file::schema()).expect("the schema is one");
+    let mut count = 0;
+    for entry in std::fs::read_dir(root).expect("there are examples") {
+        let path = entry.expect("a file").path().to_string_lossy().into_owned();
+        let load = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+        let text = load(&path).expect("readable");
+        let Read { flow, warnings } =
+            file::read(&path, &text, &load).unwrap_or_else(|problems| panic!("{problems}"));
+        assert!(warnings.is_empty(), "{}", Problems(warnings));
+        let document = flow.document().expect("from a file").value();
+        schema.validate(&document).unwrap_or_else(|violation| panic!("{path}: {violation}"));
+        count += 1;
+    }
+    assert!(count >= 3, "{count} examples");
+    let document = read(&catalogue()).expect("a flow").flow.document().expect("from a file").value();
+    schema.validate(&document).unwrap_or_else(|violation| panic!("{violation}"));
+    let mut wrong = document;
+    wrong["nodes"]["plain"]["tiemout"] = "5s".into();
+    schema.validate(&wrong).expect_err("an unknown member");
+}
