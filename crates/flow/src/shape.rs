@@ -7,11 +7,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::definition::{Edge, EdgeIndex, Node, NodeIndex, Settings, When};
 
+/// Nodes by id. Looked up for every event, so hashed fast; the seed is fixed, as a flow comes from its owner.
+pub(crate) type Index = HashMap<String, NodeIndex, foldhash::fast::FixedState>;
+
 /// How the nodes and edges of a flow hang together.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
     /// Nodes by id.
-    pub(crate) index: HashMap<String, NodeIndex>,
+    pub(crate) index: Index,
     /// Where a run begins.
     pub(crate) entries: Vec<NodeIndex>,
     /// Source and target of each edge.
@@ -22,6 +25,8 @@ pub struct Shape {
     pub(crate) entering: Vec<Vec<EdgeIndex>>,
     /// Whether an edge leads back.
     pub(crate) back: Vec<bool>,
+    /// The edges that lead back from each node; most nodes have none.
+    pub(crate) returning: HashMap<NodeIndex, Vec<EdgeIndex>>,
     /// The longest forward path from an entry to each node; `None` for one that only takes over for others.
     pub(crate) layer: Vec<Option<u32>>,
     /// How many layers there are.
@@ -139,7 +144,9 @@ impl Shape {
     fn enter(&mut self, count: usize) {
         self.entering = vec![Vec::new(); count];
         for (edge, (from, to)) in self.ends.iter().enumerate() {
-            if *from != usize::MAX && !self.back[edge] {
+            if self.back[edge] {
+                self.returning.entry(*from).or_default().push(edge);
+            } else if *from != usize::MAX {
                 self.entering[*to].push(edge);
             }
         }
@@ -237,8 +244,8 @@ impl Shape {
     }
 }
 
-fn index(nodes: &[(String, Node)]) -> HashMap<String, NodeIndex> {
-    let mut index = HashMap::with_capacity(nodes.len());
+fn index(nodes: &[(String, Node)]) -> Index {
+    let mut index = Index::with_capacity_and_hasher(nodes.len(), foldhash::fast::FixedState::default());
     for (at, (id, _)) in nodes.iter().enumerate() {
         index.entry(id.clone()).or_insert(at);
     }

@@ -70,7 +70,6 @@ impl Ids for UuidIds {
     }
 
     fn dice(&self) -> f64 {
-        let bits = Uuid::new_v4().as_u64_pair().1 >> 11;
-        bits as f64 / (1_u64 << 53) as f64
+        fastrand::f64()
     }
 }

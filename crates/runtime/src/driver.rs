@@ -349,7 +349,7 @@ impl Driver {
     }
 
     fn drop_task(&mut self, machine: usize, node: usize) {
-        if let Some(task) = self.tree.machines[machine].tasks.remove(&node) {
+        if let Some(task) = self.tree.machines[machine].tasks.remove(node) {
             task.abort.abort();
             self.working -= 1;
         }
@@ -357,7 +357,7 @@ impl Driver {
 
     fn stop_tasks(&mut self) {
         for machine in &mut self.tree.machines {
-            for (_, task) in machine.tasks.drain() {
+            for task in machine.tasks.drain() {
                 task.abort.abort();
             }
         }
@@ -366,9 +366,9 @@ impl Driver {
     fn wake(&mut self, wake: Wake) {
         match wake {
             Wake::Outcome(machine, attempt, result) => {
-                let current = self.tree.machines[machine].tasks.get(&attempt.node);
+                let current = self.tree.machines[machine].tasks.get(attempt.node);
                 if current.is_some_and(|task| task.attempt == attempt) {
-                    self.tree.machines[machine].tasks.remove(&attempt.node);
+                    self.tree.machines[machine].tasks.remove(attempt.node);
                     self.working -= 1;
                     self.try_feed(machine, Input::Outcome { attempt, result });
                 }

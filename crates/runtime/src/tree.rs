@@ -15,12 +15,37 @@ pub(crate) struct Machine {
     /// The node whose work it is.
     pub(crate) parent: Option<(usize, Attempt)>,
     /// The work that is under way, by node.
-    pub(crate) tasks: HashMap<usize, Task>,
+    pub(crate) tasks: Tasks,
     /// The runs inside its nodes, by node and execution.
     pub(crate) children: HashMap<(usize, u32), usize>,
     pub(crate) end: Option<RunEnd>,
     /// Whether the node around it knows that it waits.
     pub(crate) pause_told: bool,
+}
+
+/// The work that is under way in one run: a place for each node.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks(Vec<Option<Task>>);
+
+impl Tasks {
+    pub(crate) fn insert(&mut self, node: usize, task: Task) {
+        if self.0.len() <= node {
+            self.0.resize_with(node + 1, || None);
+        }
+        self.0[node] = Some(task);
+    }
+
+    pub(crate) fn get(&self, node: usize) -> Option<&Task> {
+        self.0.get(node)?.as_ref()
+    }
+
+    pub(crate) fn remove(&mut self, node: usize) -> Option<Task> {
+        self.0.get_mut(node)?.take()
+    }
+
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Task> {
+        std::mem::take(&mut self.0).into_iter().flatten()
+    }
 }
 
 /// Work that is under way.
@@ -47,7 +72,7 @@ impl Tree {
         self.machines.push(Machine {
             scheduler,
             parent,
-            tasks: HashMap::new(),
+            tasks: Tasks::default(),
             children: HashMap::new(),
             end: None,
             pause_told: false,

@@ -2,6 +2,7 @@
 //!
 //! The node an event is about is `nodeId` of the head, not a member here.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -33,7 +34,7 @@ pub struct RunStart {
 #[serde(rename_all = "camelCase")]
 pub struct NodeStart {
     /// What kind of node.
-    pub node_type: Option<String>,
+    pub node_type: Option<Cow<'static, str>>,
     /// Which attempt at this execution, from 1.
     #[serde(default = "one")]
     pub attempt: u32,
@@ -175,7 +176,7 @@ pub struct EdgeTransition {
     /// To there.
     pub target_id: FlowNodeId,
     /// `static`, `conditional`, `default`, `router`, `back` …
-    pub edge_type: String,
+    pub edge_type: Cow<'static, str>,
     /// The condition that held.
     pub condition: Option<String>,
 }

@@ -103,7 +103,7 @@ impl Scheduler {
         let transition = EdgeTransition {
             source_id: self.flow.id(source).clone(),
             target_id: self.flow.id(target).clone(),
-            edge_type: edge_type.to_owned(),
+            edge_type: edge_type.into(),
             condition,
         };
         self.event(now, Body::EdgeTransition(Box::new(transition)))

@@ -200,8 +200,8 @@ impl Scheduler {
             return;
         }
         let shape = self.flow.shape();
-        let edge = shape.leaving[source].iter().copied().find(|edge| shape.ends[*edge].1 == target);
-        if let Some(edge) = edge.filter(|edge| shape.back[*edge]) {
+        let returning = shape.returning.get(&source).map_or(&[][..], Vec::as_slice);
+        if let Some(edge) = returning.iter().copied().find(|edge| shape.ends[*edge].1 == target) {
             self.take(edge);
         }
     }

@@ -227,7 +227,8 @@ impl Scheduler {
             _ => None,
         };
         let leaving = &self.flow.shape().leaving[node];
-        let mut lives = Vec::with_capacity(leaving.len());
+        let mut decisions = Vec::with_capacity(leaving.len());
+        let mut any = false;
         for &edge in leaving {
             let definition = &self.flow.edges()[edge];
             let live = match (rerouted, &definition.when, chosen) {
@@ -240,15 +241,14 @@ impl Scheduler {
                     Failure::of(ErrorCode::Expression, what)
                 })?,
             };
-            lives.push(live);
-        }
-        let none = !lives.contains(&true) && rerouted.is_none();
-        let mut decisions = Vec::with_capacity(leaving.len());
-        for (&edge, live) in leaving.iter().zip(lives) {
-            let by_default = none && matches!(self.flow.edges()[edge].when, When::Default);
+            any |= live;
             let to = self.flow.id(self.flow.shape().ends[edge].1).clone();
-            let live = self.hear_about_edge(node, &to, live || by_default, extra)?;
             decisions.push(EdgeDecision { to, live, extra: Map::new() });
+        }
+        for (&edge, decision) in leaving.iter().zip(&mut decisions) {
+            let by_default = matches!(self.flow.edges()[edge].when, When::Default) && rerouted.is_none();
+            let live = decision.live || (by_default && !any);
+            decision.live = self.hear_about_edge(node, &decision.to, live, extra)?;
         }
         Ok(decisions)
     }
@@ -293,14 +293,14 @@ impl Scheduler {
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         let shape = self.flow.shape();
-        let taken: Vec<usize> = shape.leaving[attempt.node]
-            .iter()
-            .zip(&end.edges)
-            .filter(|(edge, decision)| decision.live && !shape.back[**edge])
-            .map(|(edge, _)| *edge)
-            .collect();
+        let place = events.len();
         events.push(self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end))));
-        events.extend(taken.into_iter().map(|edge| self.transition(edge, now)));
+        for (position, &edge) in shape.leaving[attempt.node].iter().enumerate() {
+            let Body::NodeEnd(end) = &events[place].body else { unreachable!("it was just put there") };
+            if end.edges.get(position).is_some_and(|decision| decision.live) && !shape.back[edge] {
+                events.push(self.transition(edge, now));
+            }
+        }
     }
 
     /// A guard stops an input and sends the run another way: the work is not done.
@@ -387,7 +387,7 @@ impl Scheduler {
         let transition = EdgeTransition {
             source_id: self.flow.id(node).clone(),
             target_id: self.flow.id(deputy).clone(),
-            edge_type: FALLBACK.to_owned(),
+            edge_type: FALLBACK.into(),
             condition: None,
         };
         events.push(self.event(now, Body::EdgeTransition(Box::new(transition))));

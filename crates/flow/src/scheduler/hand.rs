@@ -22,8 +22,14 @@ impl Scheduler {
         if let Some(item) = self.items.get(node) {
             return item.clone();
         }
+        if let ([edge], [], false) =
+            (self.flow.shape().entering[node].as_slice(), &*self.spots[node].brought, self.reads_blocks(node))
+            && self.decisions[*edge] == Decision::Live
+        {
+            return self.gave(self.flow.shape().ends[*edge].0);
+        }
         let sources = self.sources(node);
-        if self.flow.nodes()[node].work.reads_blocks() {
+        if self.reads_blocks(node) {
             return self.blocks(&sources);
         }
         match sources.as_slice() {
@@ -35,6 +41,10 @@ impl Scheduler {
                 Json::from(Value::Object(by_id.collect::<Map<_, _>>()))
             }
         }
+    }
+
+    fn reads_blocks(&self, node: NodeIndex) -> bool {
+        self.flow.nodes()[node].work.reads_blocks()
     }
 
     /// The sources of the live edges that lead to a node, in the order the edges were declared.

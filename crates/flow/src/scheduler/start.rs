@@ -13,6 +13,9 @@ use crate::function::Failure;
 use crate::guard::{Action, Guard, Verdict};
 use crate::hook::{self, Point};
 
+/// How many nodes start with one decision, which is one append.
+const STARTS_MAX: usize = 1000;
+
 /// What became of a value that guards looked at.
 pub(super) enum Watched {
     /// They let it through, as it was or without what they took out.
@@ -94,7 +97,7 @@ impl Scheduler {
         if left == 0 && slots > 0 {
             return self.cut_off(antiphon_event::StopReason::MaxNodeExecutions, now);
         }
-        let count = self.ready.len().min(slots).min(usize::try_from(left).unwrap_or(usize::MAX));
+        let count = self.ready.len().min(slots).min(usize::try_from(left).unwrap_or(usize::MAX)).min(STARTS_MAX);
         let mut events = Vec::with_capacity(count * 2);
         let mut opened = Vec::new();
         for &node in self.ready.iter().take(count) {
@@ -188,7 +191,7 @@ impl Scheduler {
 
     pub(super) fn node_start(&self, next: Attempt, input: Option<Json>, now: Now) -> Event {
         let start = NodeStart {
-            node_type: Some(self.flow.nodes()[next.node].work.kind().to_owned()),
+            node_type: Some(self.flow.nodes()[next.node].work.kind().into()),
             attempt: next.attempt,
             execution: next.execution,
             input,

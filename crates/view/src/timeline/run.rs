@@ -39,7 +39,7 @@ impl Timeline {
         let edge = Edge {
             from: edge.source_id.clone(),
             to: edge.target_id.clone(),
-            edge_type: edge.edge_type.clone(),
+            edge_type: edge.edge_type.to_string(),
             condition: edge.condition.clone(),
             at: event.head.at,
         };
