@@ -27,6 +27,7 @@ mod forest;
 mod graph;
 pub mod hyper;
 mod index;
+mod list;
 mod name;
 mod node;
 mod query;

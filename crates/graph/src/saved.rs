@@ -124,7 +124,7 @@ impl Reducer {
         let place = self.graph.runs.len() as u32;
         self.graph.run_ids.insert(hash(run.id.as_str()), place);
         let counts = run.counts.into_iter().map(|(kind, n)| (Kind::of(&kind), n)).collect();
-        self.graph.runs.push_back(Arc::new(Run { id: run.id, first: run.first, last: run.last, counts }));
+        self.graph.runs.push(Arc::new(Run { id: run.id, first: run.first, last: run.last, counts }));
     }
 
     fn load_node(&mut self, saved: SavedNode) -> Result<(), String> {
@@ -138,7 +138,7 @@ impl Reducer {
         let (run, place) = (run.id.clone(), self.graph.nodes.len() as Place);
         self.graph.ids.insert(hash(saved.id.as_str()), place);
         self.forest.plant();
-        self.graph.nodes.push_back(Arc::new(Node {
+        self.graph.nodes.push(Arc::new(Node {
             id: saved.id,
             run,
             run_place: saved.run,

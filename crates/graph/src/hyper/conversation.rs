@@ -14,6 +14,7 @@ use super::step::Step;
 use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
 use crate::forest::Forest;
 use crate::index::hash;
+use crate::list::List;
 use crate::node::NOWHERE;
 use crate::{Change, Place, Reduced, Reducer};
 
@@ -241,7 +242,7 @@ impl Conversation {
         let place = self.hyper.messages.len() as Place;
         self.hyper.message_ids.insert(hash(&id), place);
         self.forest.plant();
-        self.hyper.messages.push_back(Message {
+        self.hyper.messages.push(Message {
             id: id.into(),
             speaker,
             run,
@@ -349,7 +350,7 @@ impl Conversation {
         let before = std::mem::replace(&mut self.hyper.messages[message as usize].last_block, place);
         let before_in_run = put(&mut self.hyper.last_block_of, run, place);
         let before_of_node = put(&mut self.hyper.block_of, node, place);
-        self.hyper.blocks.push_back(Block {
+        self.hyper.blocks.push(Block {
             node,
             message,
             nth,
@@ -385,7 +386,7 @@ impl Conversation {
         let holder = &mut self.hyper.blocks[block as usize];
         let before = std::mem::replace(&mut holder.last_chunk, place);
         holder.to = to;
-        self.hyper.chunks.push_back(Chunk { block, before, from, to });
+        self.hyper.chunks.push(Chunk { block, before, from, to });
         place
     }
 
@@ -442,9 +443,9 @@ pub(super) fn numbered(id: &str) -> Option<(&str, u32)> {
 }
 
 /// Puts a place into a list that is as long as it need be; gives what was there.
-pub(super) fn put(list: &mut imbl::Vector<Place>, at: u32, place: Place) -> Place {
+pub(super) fn put(list: &mut List<Place>, at: u32, place: Place) -> Place {
     while list.len() <= at as usize {
-        list.push_back(NOWHERE);
+        list.push(NOWHERE);
     }
     std::mem::replace(&mut list[at as usize], place)
 }

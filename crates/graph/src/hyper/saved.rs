@@ -163,7 +163,7 @@ impl Hypergraph {
         let place = self.blocks.len() as Place;
         super::conversation::put(&mut self.last_block_of, run, place);
         super::conversation::put(&mut self.block_of, node, place);
-        self.blocks.push_back(Block {
+        self.blocks.push(Block {
             node,
             message,
             nth,
@@ -179,15 +179,6 @@ impl Hypergraph {
     fn load_message(&mut self, saved: SavedMessage) {
         let SavedMessage { id, speaker, run, parent, last_block, before, replaced_by, summary } = saved;
         self.message_ids.insert(hash(id.as_str()), self.messages.len() as Place);
-        self.messages.push_back(Message {
-            id,
-            speaker,
-            run,
-            parent,
-            last_block,
-            before,
-            replaced_by,
-            summary,
-        });
+        self.messages.push(Message { id, speaker, run, parent, last_block, before, replaced_by, summary });
     }
 }
