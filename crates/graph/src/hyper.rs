@@ -7,6 +7,7 @@
 mod active;
 mod conversation;
 mod edge;
+mod link;
 mod read;
 mod saved;
 mod step;

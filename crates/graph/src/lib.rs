@@ -38,6 +38,6 @@ mod write;
 
 pub use graph::Graph;
 pub use hyper::{Active, Conversation, Hypergraph, Placed};
-pub use node::{Content, Node};
+pub use node::Node;
 pub use reduce::{Change, Place, Reduced, Reducer};
 pub use text::Text;

@@ -15,7 +15,7 @@ use crate::graph::Run;
 use crate::index::hash;
 use crate::name::{Naming, named, naming};
 use crate::node::{Children, NOWHERE};
-use crate::{Content, Graph, Node, Text};
+use crate::{Graph, Node, Text};
 
 /// The place of a node in the order they came, from 0.
 pub type Place = u32;
@@ -227,10 +227,7 @@ impl Reducer {
                     call.call_type = call.call_type.take().or_else(|| earlier.call_type.clone());
                     call.harness = call.harness.take().or_else(|| earlier.harness.clone());
                 }
-                match &mut node.content {
-                    Content::Event(held) => **held = latest,
-                    content @ Content::Stream { .. } => *content = Content::Event(Box::new(latest)),
-                }
+                (node.body, node.text) = (latest, None);
                 Reduced { place, change: Change::Updated }
             }
         }
@@ -238,12 +235,10 @@ impl Reducer {
 
     fn append(&mut self, place: Place, piece: &str, event: &Event) -> Reduced {
         let node = Arc::make_mut(&mut self.graph.nodes[place as usize]);
-        let Content::Stream { text, members, .. } = &mut node.content else {
-            unreachable!("only streams are added to")
-        };
+        let text = node.text.as_mut().expect("only streams are added to");
         let from = text.len();
         text.push_str(piece);
-        if let (Body::Reasoning(reasoning), Body::Reasoning(first)) = (&event.body, &mut **members)
+        if let (Body::Reasoning(reasoning), Body::Reasoning(first)) = (&event.body, &mut node.body)
             && reasoning.signature.is_some()
         {
             first.signature.clone_from(&reasoning.signature);
@@ -276,11 +271,13 @@ impl Reducer {
         }
         self.graph.ids.insert(key, place);
         let (run_place, before) = self.enter_run(run, run_place, place);
+        let (body, text) = content(&event.body);
         self.graph.nodes.push(Arc::new(Node {
             id,
             run: run.clone(),
             run_place,
-            content: content(&event.body),
+            body,
+            text,
             parent,
             children: adopted,
             before,
@@ -369,7 +366,7 @@ enum Cause {
 }
 
 /// What a new node holds; a stream keeps its text apart from its other members.
-fn content(body: &Body) -> Content {
+fn content(body: &Body) -> (Body, Option<Box<Text>>) {
     // The text is copied once, to where it grows: a stream's members are made without it.
     let (members, piece) = match body {
         Body::Text(text) => {
@@ -387,9 +384,9 @@ fn content(body: &Body) -> Content {
             members.chunk = String::new();
             (Body::ReplProgress(members), &progress.chunk)
         }
-        body => return Content::Event(Box::new(body.clone())),
+        body => return (body.clone(), None),
     };
-    Content::Stream { kind: body.kind(), text: Text::from(piece.as_str()), members: Box::new(members) }
+    (members, Some(Box::new(Text::from(piece.as_str()))))
 }
 
 impl Clone for Reducer {

@@ -10,6 +10,7 @@ use antiphon_event::body::session;
 use antiphon_event::{Body, Event, Kind, MessageId, RunId};
 use foldhash::fast::FixedState;
 
+use super::link::Links;
 use super::step::Step;
 use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
 use crate::forest::Forest;
@@ -28,9 +29,9 @@ pub struct Conversation {
     pub(super) steps: Vec<Step>,
     pub(super) forest: Forest,
     /// The result of each call and the output of each piece of code.
-    pub(super) answers: HashMap<Place, Place, FixedState>,
+    pub(super) answers: Links,
     /// The call that each result and each output answers.
-    pub(super) calls: HashMap<Place, Place, FixedState>,
+    pub(super) calls: Links,
     /// Results and outputs whose call has not come, by the id they give and by their run.
     pub(super) unclaimed: HashMap<Arc<str>, BTreeMap<u32, Place>, FixedState>,
     /// The next number for a message id that several messages asked for.
@@ -297,8 +298,8 @@ impl Conversation {
         };
         let run = event.head.run_id.as_ref();
         if let Some(call) = run.and_then(|run| self.reducer.resolve(run, &id, kind)) {
-            self.answers.insert(call, node);
-            self.calls.insert(node, call);
+            self.answers.set(call, node);
+            self.calls.set(node, call);
             return;
         }
         let run = self.node(node).map_or(0, |node| node.run_place);
@@ -320,8 +321,8 @@ impl Conversation {
             self.node(call).and_then(|call| unclaimed.get(&call.run_place)).copied()
         };
         if let Some(answer) = answer {
-            self.answers.entry(call).or_insert(answer);
-            self.calls.entry(answer).or_insert(call);
+            self.answers.fill(call, answer);
+            self.calls.fill(answer, call);
         }
     }
 
