@@ -9,6 +9,7 @@ mod page;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use serde::de::DeserializeOwned;
@@ -28,12 +29,19 @@ pub struct Options {
 /// Measures everything and writes the page.
 pub fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     let sizes = options.sizes.iter().flat_map(|sizes| ["--sizes", sizes]).collect::<Vec<_>>();
-    let figures = Figures {
-        machine: machine()?,
-        growth: ours::<Growth>(root, "growth", &sizes)?,
-        instructions: instructions(root)?,
-        peers: options.peers.as_deref().map(peers).transpose()?,
-    };
+    let script = options.peers.as_deref().map(peer_script).transpose()?;
+    let start = Instant::now();
+    let step = |what: &str| eprintln!("{:>4} s  {what}", start.elapsed().as_secs());
+    step("building the benches");
+    said(cargo(root).args(["bench", "--quiet", "--locked", "--package", "antiphon-bench", "--no-run"]))?;
+    step("measuring every workload");
+    let growth = ours::<Growth>(root, "growth", &sizes)?;
+    step("counting instructions");
+    let instructions = instructions(root)?;
+    step("measuring the peers");
+    let peers = script.as_deref().map(peers).transpose()?;
+    step("done");
+    let figures = Figures { machine: machine()?, growth, instructions, peers };
     let path = root.join(&options.output);
     fs::write(&path, page::write(&figures)).with_context(|| format!("writing {}", path.display()))?;
     println!("{} written", options.output.display());
@@ -42,10 +50,16 @@ pub fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
 
 /// Runs one of our benches and reads its figures.
 fn ours<T: DeserializeOwned>(root: &Path, bench: &str, args: &[&str]) -> anyhow::Result<T> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = cargo(root);
     cargo.args(["bench", "--quiet", "--locked", "--package", "antiphon-bench", "--bench", bench, "--"]);
-    let said = said(cargo.arg("--json").args(args).current_dir(root))?;
+    let said = said(cargo.arg("--json").args(args))?;
     serde_json::from_str(&said).with_context(|| format!("reading the figures of {bench}"))
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root);
+    cargo
 }
 
 /// Instructions can be counted only where there is valgrind.
@@ -58,13 +72,17 @@ fn instructions(root: &Path) -> anyhow::Result<Option<Instructions>> {
     Ok(None)
 }
 
-/// Installs `@ag-ui/client` in a folder of its own and runs its scenarios.
-fn peers(folder: &Path) -> anyhow::Result<Peers> {
+/// The script that measures a peer. Asked for before anything is measured, as that takes minutes.
+fn peer_script(folder: &Path) -> anyhow::Result<PathBuf> {
     let script = folder.join("ag-ui/bench.mjs").canonicalize();
-    let script = script.with_context(|| format!("looking for ag-ui/bench.mjs in {}", folder.display()))?;
+    script.with_context(|| format!("looking for ag-ui/bench.mjs in {}", folder.display()))
+}
+
+/// Installs `@ag-ui/client` in a folder of its own and runs its scenarios.
+fn peers(script: &Path) -> anyhow::Result<Peers> {
     let place = std::env::temp_dir().join(format!("antiphon-peers-{}", std::process::id()));
     fs::create_dir_all(&place).context("making a folder for the peers")?;
-    let measured = measure_peers(&script, &place);
+    let measured = measure_peers(script, &place);
     fs::remove_dir_all(&place).context("clearing up after the peers")?;
     measured
 }

@@ -1,13 +1,16 @@
 //! How the cost of an event grows with the number of events before it, and what a long conversation weighs.
 //!
 //! In: sizes. Out: a table, or one JSON object with `--json`. Processor time, not wall time: the machine may have
-//! other things to do. The input is made beforehand, and letting go of the result is not measured.
-//! Start reading at [`main`].
+//! other things to do. The input is made beforehand, and letting go of the result is not measured. Events are handed
+//! over as they are in use, just made: read from a long list, they would come from main memory, and what is measured
+//! would be how fast that is. Start reading at [`main`].
 
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_bench::{Fold, Shape, THREAD, Work, Workload, workloads};
+use antiphon_bench::{Done, Fold, Prepared, Shape, THREAD, Work, Workload, workloads};
+use antiphon_event::Event;
 use antiphon_testkit::shape;
 use anyhow::Context;
 use clap::Parser;
@@ -17,8 +20,14 @@ use serde::Serialize;
 /// A measurement lasts at least this long; small workloads are repeated until it does.
 const LASTS: Duration = Duration::from_millis(50);
 
-/// How often small workloads are measured; the best counts.
+/// How often a workload is measured; the best counts.
 const TRIES: usize = 5;
+
+/// Long workloads are measured no more often than this, once they have taken so long together.
+const TRIES_LONG: (usize, Duration) = (3, Duration::from_secs(2));
+
+/// How many events are made at a time: as many as there are in the smallest workload.
+const FRESH: usize = 1_000;
 
 /// What is compared with `@ag-ui/client`: its scenario, how many of them, and the same as our events.
 const PEERS: &[(&str, usize, Shape, usize)] = &[
@@ -31,7 +40,7 @@ const PEERS: &[(&str, usize, Shape, usize)] = &[
 #[derive(Parser)]
 struct Args {
     /// Numbers of events, the smallest first
-    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000, 1_000_000])]
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 100_000, 1_000_000])]
     sizes: Vec<usize>,
     /// Only the workload of this name, or those whose name contains this
     only: Option<String>,
@@ -97,16 +106,26 @@ struct Peer {
     thread_events_per_second: f64,
 }
 
+/// Tells the allocator to give no memory back: pages of the kernel are cleared the first time they are touched, which
+/// costs more than all else here and is paid by whoever comes first. What is small is measured without it, too.
+const KEEP_MEMORY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "-1");
+
 fn main() -> anyhow::Result<()> {
+    if std::env::var_os(KEEP_MEMORY.0).is_none() {
+        let program = std::env::current_exe().context("finding this bench")?;
+        let mut again = Command::new(program);
+        let status = again.args(std::env::args_os().skip(1)).env(KEEP_MEMORY.0, KEEP_MEMORY.1).status()?;
+        std::process::exit(status.code().unwrap_or(1));
+    }
     let args = Args::parse();
     if let Some(events) = args.weigh {
         println!("{}", weigh(events)?);
         return Ok(());
     }
     let largest = args.sizes.last().copied().context("no sizes")?;
-    let rows = workloads().into_iter().filter(|workload| chosen(&args, &workload.to_string()));
+    let chosen_ones = workloads().into_iter().filter(|workload| chosen(&args, &workload.to_string()));
     let report = Report {
-        rows: rows.map(|workload| row(&workload, &args.sizes)).collect(),
+        rows: rows(&chosen_ones.collect::<Vec<_>>(), &args.sizes),
         tenths: [Shape::Deltas, Shape::Tools]
             .into_iter()
             .map(|shape| Workload { work: THREAD, shape, core: true })
@@ -132,28 +151,66 @@ fn chosen(args: &Args, name: &str) -> bool {
     if exact { name == only } else { name.contains(only.as_str()) }
 }
 
-fn row(workload: &Workload, sizes: &[usize]) -> Row {
-    let points: Vec<_> = sizes.iter().map(|n| point(workload, *n)).collect();
-    eprintln!("measured {workload}");
+/// Measures all workloads, those of one shape together, so that their events are made once.
+fn rows(workloads: &[Workload], sizes: &[usize]) -> Vec<Row> {
+    let mut order: Vec<_> = workloads.iter().enumerate().collect();
+    order.sort_by_key(|(_, workload)| workload.shape);
+    let mut rows: Vec<_> = Vec::new();
+    for same in order.chunk_by(|(_, one), (_, other)| one.shape == other.shape) {
+        let streams: Vec<_> = sizes.iter().map(|n| (*n, Arc::new(same[0].1.shape.events(*n)))).collect();
+        for (place, workload) in same {
+            rows.push((*place, row(workload, &streams)));
+            let rows_left = workloads.len() - rows.len();
+            eprintln!("measured {workload}, {rows_left} to go");
+        }
+    }
+    rows.sort_by_key(|(place, _)| *place);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn row(workload: &Workload, streams: &[(usize, Arc<Vec<Event>>)]) -> Row {
+    let points = streams.iter().map(|(n, events)| point(&workload.prepare_from(events), *n));
+    let points: Vec<_> = points.collect();
     let is_snapshot = matches!(workload.work, Work::FlatSnapshot | Work::HyperSnapshot);
     let exponent = if is_snapshot { None } else { exponent(&points) };
     Row { name: workload.to_string(), points, exponent }
 }
 
-fn point(workload: &Workload, n: usize) -> Point {
-    let prepared = workload.prepare(n);
+fn point(prepared: &Prepared, n: usize) -> Point {
     let mut best = f64::INFINITY;
-    for _ in 0..TRIES {
+    let mut together = Duration::ZERO;
+    for tries in 0..TRIES {
+        if tries >= TRIES_LONG.0 && together > TRIES_LONG.1 {
+            break;
+        }
         let (mut spent, mut steps) = (Duration::ZERO, 0);
         while spent < LASTS {
-            let start = ProcessTime::now();
-            let done = prepared.run();
-            spent += start.elapsed();
+            let (took, done) = once(prepared);
+            spent += took;
             steps += done.steps;
         }
         best = best.min(spent.as_secs_f64() * 1e9 / steps as f64);
+        together += spent;
     }
     Point { events: n, ns_per_event: best }
+}
+
+/// Does the work once; how long that took without making the events.
+fn once(prepared: &Prepared) -> (Duration, Done) {
+    let Prepared::Events(work, events) = prepared else {
+        let start = ProcessTime::now();
+        let done = prepared.run();
+        return (start.elapsed(), done);
+    };
+    let mut fold = Fold::begin(*work);
+    let mut spent = Duration::ZERO;
+    for part in events.chunks(FRESH) {
+        let fresh = part.to_vec();
+        let start = ProcessTime::now();
+        fold.apply(&fresh);
+        spent += start.elapsed();
+    }
+    (spent, Done { steps: events.len(), fold })
 }
 
 /// Growth of the whole time from the smallest size to the largest.
@@ -216,7 +273,7 @@ fn resident() -> anyhow::Result<usize> {
 fn peer((scenario, n, shape, events): &(&'static str, usize, Shape, usize)) -> Peer {
     let per_second = |work| {
         let workload = Workload { work, shape: *shape, core: true };
-        1e9 / point(&workload, *events).ns_per_event
+        1e9 / point(&workload.prepare(*events), *events).ns_per_event
     };
     Peer {
         scenario,

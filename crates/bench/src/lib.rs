@@ -6,3 +6,7 @@
 mod workload;
 
 pub use workload::{Done, Fold, Prepared, Shape, THREAD, Watch, Work, Workload, workloads};
+
+/// The allocator of the program, so that what is measured is what is run.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -3,10 +3,12 @@
 //! In: a row of the table and a size. Out: the input, made beforehand ([`Workload::prepare`]), and the fold of it,
 //! which is what a bench measures ([`Prepared::run`]). Adding a workload is a row in [`CORE`].
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hint::black_box;
+use std::sync::Arc;
 
-use antiphon_event::{Event, Lines};
+use antiphon_event::{Body, Event, Lines};
 use antiphon_graph::{Conversation, Reducer};
 use antiphon_testkit::{numbered, shape};
 use antiphon_view::Changes;
@@ -34,6 +36,8 @@ pub struct Workload {
 pub enum Work {
     /// Nothing: JSON lines are read, and that is all.
     Decode,
+    /// A bare hash map of the bodies, each under an id of its own: what memory alone costs, for comparison.
+    Bare,
     /// The flat graph.
     Flat,
     /// The flat graph, from JSON lines.
@@ -58,7 +62,7 @@ pub enum Watch {
 }
 
 /// What the events are like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// Text, a thousand pieces for each message.
     Deltas,
@@ -85,6 +89,7 @@ const THREAD_WATCHED: Work = Work::View("thread", Watch::Somebody);
 
 /// What the bars are about.
 const CORE: &[(Work, Shape)] = &[
+    (Work::Bare, Shape::Tools),
     (Work::Decode, Shape::Deltas),
     (Work::Flat, Shape::Deltas),
     (Work::Flat, Shape::Recorded),
@@ -127,6 +132,7 @@ impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shape = format!("{:?}", self.shape).to_lowercase();
         match self.work {
+            Work::Bare => write!(f, "bare map {shape}"),
             Work::Decode => write!(f, "decode {shape}"),
             Work::Flat => write!(f, "flat {shape}"),
             Work::FlatFromLines => write!(f, "flat {shape} from lines"),
@@ -158,23 +164,29 @@ impl Shape {
 impl Workload {
     /// Makes the input of about `n` events, which is no part of what is measured.
     pub fn prepare(&self, n: usize) -> Prepared {
-        let events = self.shape.events(n);
+        self.prepare_from(&Arc::new(self.shape.events(n)))
+    }
+
+    /// The same from events of the right shape that are there already.
+    pub fn prepare_from(&self, events: &Arc<Vec<Event>>) -> Prepared {
         match self.work {
-            Work::Flat | Work::Hyper | Work::View(..) => Prepared::Events(self.work, events),
+            Work::Bare | Work::Flat | Work::Hyper | Work::View(..) => {
+                Prepared::Events(self.work, Arc::clone(events))
+            }
             Work::Decode | Work::FlatFromLines => {
                 let lines = events.iter().flat_map(|event| (event.to_json() + "\n").into_bytes()).collect();
                 Prepared::Lines(self.work, lines)
             }
             Work::FlatSnapshot => {
                 let mut reducer = Reducer::default();
-                for event in &events {
+                for event in &**events {
                     reducer.apply(event);
                 }
                 Prepared::Flat(Box::new(reducer))
             }
             Work::HyperSnapshot => {
                 let mut conversation = Conversation::default();
-                for event in &events {
+                for event in &**events {
                     conversation.apply(event);
                 }
                 Prepared::Hyper(Box::new(conversation))
@@ -186,7 +198,7 @@ impl Workload {
 /// A workload with its input.
 pub enum Prepared {
     /// Events to be folded.
-    Events(Work, Vec<Event>),
+    Events(Work, Arc<Vec<Event>>),
     /// JSON lines to be read and, but for [`Work::Decode`], folded.
     Lines(Work, Vec<u8>),
     /// A flat graph to take snapshots of.
@@ -211,6 +223,8 @@ pub enum Fold {
     Hyper(Box<Conversation>),
     /// Of a view, with its changes.
     View(Box<dyn AnyView>, Changes),
+    /// Of a bare hash map.
+    Bare(HashMap<Arc<str>, Box<Body>>),
     /// Of nothing: events are let go of as they come.
     Nothing,
 }
@@ -221,7 +235,7 @@ impl Prepared {
         match self {
             Self::Events(work, events) => {
                 let mut fold = Fold::begin(*work);
-                fold.apply(events);
+                fold.apply(&**events);
                 Done { steps: events.len(), fold }
             }
             Self::Lines(work, bytes) => from_lines(*work, bytes),
@@ -255,6 +269,7 @@ impl Fold {
     /// A fold that has seen nothing.
     pub fn begin(work: Work) -> Self {
         match work {
+            Work::Bare => Self::Bare(HashMap::new()),
             Work::Decode => Self::Nothing,
             Work::Flat | Work::FlatFromLines | Work::FlatSnapshot => Self::Flat(Box::default()),
             Work::Hyper | Work::HyperSnapshot => Self::Hyper(Box::default()),
@@ -280,6 +295,10 @@ impl Fold {
                 if changes.are_wanted() {
                     black_box(changes.take());
                 }
+            }),
+            Self::Bare(map) => events.for_each(|event| {
+                let id = format!("event {}", map.len()).into();
+                map.insert(id, Box::new(event.body.clone()));
             }),
             Self::Nothing => events.for_each(|event| _ = black_box(event)),
         }

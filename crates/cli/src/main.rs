@@ -17,6 +17,10 @@ use clap::Parser;
 use args::{Args, Command};
 use output::{Output, Unwritable, notice};
 
+/// Long conversations are many small pieces that stay; see decision 0008.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const UNWRITTEN: u8 = 1;
 const REFUSED: u8 = 2;
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use antiphon_event::{NodeId, RunId};
-use imbl::{OrdMap, Vector};
+use imbl::OrdMap;
 
 use crate::index::{Index, hash};
+use crate::list::List;
 use crate::node::{Children, NOWHERE, Node};
 
 /// The conversation graph at one moment. Cloning it is cheap, and a clone never changes.
@@ -14,9 +15,9 @@ use crate::node::{Children, NOWHERE, Node};
 /// stand in the order their edges came.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
-    pub(crate) nodes: Vector<Arc<Node>>,
+    pub(crate) nodes: List<Arc<Node>>,
     pub(crate) ids: Index,
-    pub(crate) runs: Vector<Arc<Run>>,
+    pub(crate) runs: List<Arc<Run>>,
     pub(crate) run_ids: Index,
     /// Children of parents that have not come: under the literal id they gave.
     pub(crate) awaited: OrdMap<NodeId, Children>,
@@ -51,7 +52,12 @@ impl Graph {
     }
 
     pub(crate) fn place(&self, id: &str) -> Option<u32> {
-        self.ids.find(hash(id), |place| self.at(place).is_some_and(|node| node.id == *id))
+        self.place_hashed(id, hash(id))
+    }
+
+    /// The same for an id whose hash is known.
+    pub(crate) fn place_hashed(&self, id: &str, hash: u32) -> Option<u32> {
+        self.ids.find(hash, |place| self.at(place).is_some_and(|node| node.id == *id))
     }
 
     pub(crate) fn run_place(&self, id: &str) -> Option<u32> {

@@ -7,6 +7,7 @@
 mod active;
 mod conversation;
 mod edge;
+mod link;
 mod read;
 mod saved;
 mod step;
@@ -14,8 +15,8 @@ mod write;
 
 use std::sync::Arc;
 
+use crate::list::List;
 use antiphon_event::{Kind, MessageId, NodeId, RunId};
-use imbl::Vector;
 
 pub use active::{Active, Item};
 pub use conversation::{Conversation, Placed};
@@ -29,14 +30,14 @@ use crate::{Graph, Node, Place};
 #[derive(Debug, Clone, Default)]
 pub struct Hypergraph {
     pub(crate) graph: Graph,
-    pub(crate) chunks: Vector<Chunk>,
-    pub(crate) blocks: Vector<Block>,
-    pub(crate) messages: Vector<Message>,
+    pub(crate) chunks: List<Chunk>,
+    pub(crate) blocks: List<Block>,
+    pub(crate) messages: List<Message>,
     pub(crate) message_ids: Index,
     /// The latest block of each node.
-    pub(crate) block_of: Vector<Place>,
+    pub(crate) block_of: List<Place>,
     /// The latest block of each run.
-    pub(crate) last_block_of: Vector<Place>,
+    pub(crate) last_block_of: List<Place>,
     pub(crate) active: Active,
 }
 

@@ -27,6 +27,7 @@ mod forest;
 mod graph;
 pub mod hyper;
 mod index;
+mod list;
 mod name;
 mod node;
 mod query;
@@ -37,6 +38,6 @@ mod write;
 
 pub use graph::Graph;
 pub use hyper::{Active, Conversation, Hypergraph, Placed};
-pub use node::{Content, Node};
+pub use node::Node;
 pub use reduce::{Change, Place, Reduced, Reducer};
 pub use text::Text;

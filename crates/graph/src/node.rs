@@ -14,7 +14,10 @@ pub struct Node {
     pub(crate) id: NodeId,
     pub(crate) run: RunId,
     pub(crate) run_place: u32,
-    pub(crate) content: Content,
+    /// The members of its event, in its latest form; for a stream those of its pieces, without the text.
+    pub(crate) body: Body,
+    /// The pieces of a stream, put together.
+    pub(crate) text: Option<Box<Text>>,
     pub(crate) parent: u32,
     pub(crate) children: Children,
     /// The node before it in its run.
@@ -22,22 +25,6 @@ pub struct Node {
     pub(crate) parent_id: Option<ParentId>,
     pub(crate) flow_node: Option<FlowNodeId>,
     pub(crate) discarded: bool,
-}
-
-/// What a node holds.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// A stream: all its pieces, with the members of the first (the last for those that come at the end).
-    Stream {
-        /// The type of its pieces.
-        kind: Kind,
-        /// The pieces put together.
-        text: Text,
-        /// The other members, of a piece without text.
-        members: Box<Body>,
-    },
-    /// A single event; its latest form where it came again.
-    Event(Box<Body>),
 }
 
 impl Node {
@@ -58,31 +45,17 @@ impl Node {
 
     /// The type of event it came from.
     pub fn kind(&self) -> Kind {
-        match &self.content {
-            Content::Stream { kind, .. } => *kind,
-            Content::Event(body) => body.kind(),
-        }
-    }
-
-    /// What it holds.
-    pub fn content(&self) -> &Content {
-        &self.content
+        self.body.kind()
     }
 
     /// The members of its event; for a stream, those of its pieces, without the text.
     pub fn body(&self) -> &Body {
-        match &self.content {
-            Content::Stream { members, .. } => members,
-            Content::Event(body) => body,
-        }
+        &self.body
     }
 
     /// The text of a stream.
     pub fn text(&self) -> Option<&Text> {
-        match &self.content {
-            Content::Stream { text, .. } => Some(text),
-            Content::Event(_) => None,
-        }
+        self.text.as_deref()
     }
 
     /// What caused its run, as the run's first event said; also where that would have closed a cycle.

@@ -15,7 +15,7 @@ use crate::graph::Run;
 use crate::index::hash;
 use crate::name::{Naming, named, naming};
 use crate::node::{Children, NOWHERE};
-use crate::{Content, Graph, Node, Text};
+use crate::{Graph, Node, Text};
 
 /// The place of a node in the order they came, from 0.
 pub type Place = u32;
@@ -127,8 +127,12 @@ impl Reducer {
             },
             Naming::Counted => named(run, event.kind(), Some(self.next_number(run_place, event.kind()))),
         };
-        let id = self.free(run, id);
-        let place = self.add(run, run_place, id, event);
+        let key = hash(&id);
+        let (id, key) = match self.graph.place_hashed(&id, key) {
+            None => (id, key),
+            Some(_) => self.free(run, &id),
+        };
+        let place = self.add(run, run_place, id, key, event);
         self.count(place, event.kind());
         Reduced { place, change: Change::Added }
     }
@@ -136,8 +140,9 @@ impl Reducer {
     /// An event that carries its id, or can have only one: the same id, run and type are the same node.
     fn given(&mut self, run: &RunId, run_place: Option<u32>, asked: Arc<str>, event: &Event) -> Reduced {
         let kind = event.kind();
-        let (id, taken) = match self.graph.place(&asked) {
-            None => (asked, None),
+        let key = hash(&asked);
+        let ((id, key), taken) = match self.graph.place_hashed(&asked, key) {
+            None => ((asked, key), None),
             Some(place) if self.is(place, run, kind) => return self.update(place, event),
             Some(_) => {
                 if let Some(run_place) = run_place
@@ -145,10 +150,10 @@ impl Reducer {
                 {
                     return self.update(*place, event);
                 }
-                (self.free(run, Arc::clone(&asked)), Some(asked))
+                (self.free(run, &asked), Some(asked))
             }
         };
-        let place = self.add(run, run_place, id, event);
+        let place = self.add(run, run_place, id, key, event);
         if let Some(asked) = taken {
             let run_place = self.graph.nodes[place as usize].run_place;
             self.renamed.insert((run_place, kind, asked), place);
@@ -183,21 +188,14 @@ impl Reducer {
         self.graph.at(place).is_some_and(|node| node.run == *run && node.kind() == kind)
     }
 
-    /// The id itself if no node has it, else one made of the run and the id.
-    fn free(&self, run: &RunId, id: Arc<str>) -> Arc<str> {
-        if self.graph.place(&id).is_none() {
-            return id;
-        }
-        let own = format!("{run}/{id}");
-        if self.graph.place(&own).is_none() {
-            return own.into();
-        }
+    /// Another id for a node whose own is taken, made of the run and that id; and its hash.
+    fn free(&self, run: &RunId, taken: &str) -> (Arc<str>, u32) {
+        let own = format!("{run}/{taken}");
         let others = (2_u32..).map(|n| format!("{own}~{n}"));
-        others
-            .into_iter()
-            .find(|id| self.graph.place(id).is_none())
-            .expect("ids are finite, numbers are not")
-            .into()
+        let id = std::iter::once(own.clone()).chain(others).find(|id| self.graph.place(id).is_none());
+        let id = id.expect("ids are finite, numbers are not");
+        let key = hash(&id);
+        (id.into(), key)
     }
 
     fn next_number(&self, run_place: Option<u32>, kind: Kind) -> u32 {
@@ -229,10 +227,7 @@ impl Reducer {
                     call.call_type = call.call_type.take().or_else(|| earlier.call_type.clone());
                     call.harness = call.harness.take().or_else(|| earlier.harness.clone());
                 }
-                match &mut node.content {
-                    Content::Event(held) => **held = latest,
-                    content @ Content::Stream { .. } => *content = Content::Event(Box::new(latest)),
-                }
+                (node.body, node.text) = (latest, None);
                 Reduced { place, change: Change::Updated }
             }
         }
@@ -240,12 +235,10 @@ impl Reducer {
 
     fn append(&mut self, place: Place, piece: &str, event: &Event) -> Reduced {
         let node = Arc::make_mut(&mut self.graph.nodes[place as usize]);
-        let Content::Stream { text, members, .. } = &mut node.content else {
-            unreachable!("only streams are added to")
-        };
+        let text = node.text.as_mut().expect("only streams are added to");
         let from = text.len();
         text.push_str(piece);
-        if let (Body::Reasoning(reasoning), Body::Reasoning(first)) = (&event.body, &mut **members)
+        if let (Body::Reasoning(reasoning), Body::Reasoning(first)) = (&event.body, &mut node.body)
             && reasoning.signature.is_some()
         {
             first.signature.clone_from(&reasoning.signature);
@@ -253,7 +246,8 @@ impl Reducer {
         Reduced { place, change: Change::Appended { from } }
     }
 
-    fn add(&mut self, run: &RunId, run_place: Option<u32>, id: Arc<str>, event: &Event) -> Place {
+    /// Adds a node; `key` is the hash of its id.
+    fn add(&mut self, run: &RunId, run_place: Option<u32>, id: Arc<str>, key: u32, event: &Event) -> Place {
         let place = self.graph.nodes.len() as Place;
         let id = NodeId::from(id);
         let cause = match run_place.and_then(|run_place| self.graph.run(run_place)) {
@@ -275,13 +269,15 @@ impl Reducer {
         if let Some(parent) = awaited {
             self.await_parent(parent, place);
         }
-        self.graph.ids.insert(hash(id.as_str()), place);
+        self.graph.ids.insert(key, place);
         let (run_place, before) = self.enter_run(run, run_place, place);
-        self.graph.nodes.push_back(Arc::new(Node {
+        let (body, text) = content(&event.body);
+        self.graph.nodes.push(Arc::new(Node {
             id,
             run: run.clone(),
             run_place,
-            content: content(&event.body),
+            body,
+            text,
             parent,
             children: adopted,
             before,
@@ -341,7 +337,7 @@ impl Reducer {
         }
         let run_place = self.graph.runs.len() as u32;
         self.graph.run_ids.insert(hash(run.as_str()), run_place);
-        self.graph.runs.push_back(Arc::new(Run {
+        self.graph.runs.push(Arc::new(Run {
             id: run.clone(),
             first: place,
             last: place,
@@ -370,7 +366,7 @@ enum Cause {
 }
 
 /// What a new node holds; a stream keeps its text apart from its other members.
-fn content(body: &Body) -> Content {
+fn content(body: &Body) -> (Body, Option<Box<Text>>) {
     // The text is copied once, to where it grows: a stream's members are made without it.
     let (members, piece) = match body {
         Body::Text(text) => {
@@ -388,9 +384,9 @@ fn content(body: &Body) -> Content {
             members.chunk = String::new();
             (Body::ReplProgress(members), &progress.chunk)
         }
-        body => return Content::Event(Box::new(body.clone())),
+        body => return (body.clone(), None),
     };
-    Content::Stream { kind: body.kind(), text: Text::from(piece.as_str()), members: Box::new(members) }
+    (members, Some(Box::new(Text::from(piece.as_str()))))
 }
 
 impl Clone for Reducer {

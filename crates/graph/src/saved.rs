@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::graph::Run;
 use crate::index::hash;
 use crate::node::{Children, NOWHERE};
-use crate::{Content, Node, Place, Reducer, Text};
+use crate::{Node, Place, Reducer, Text};
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -119,30 +119,37 @@ impl<'de> Deserialize<'de> for Reducer {
     }
 }
 
+/// Whether more of its text may come.
+fn is_stream(kind: Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Reasoning | Kind::ReplProgress)
+}
+
 impl Reducer {
     fn load_run(&mut self, run: SavedRun) {
         let place = self.graph.runs.len() as u32;
         self.graph.run_ids.insert(hash(run.id.as_str()), place);
         let counts = run.counts.into_iter().map(|(kind, n)| (Kind::of(&kind), n)).collect();
-        self.graph.runs.push_back(Arc::new(Run { id: run.id, first: run.first, last: run.last, counts }));
+        self.graph.runs.push(Arc::new(Run { id: run.id, first: run.first, last: run.last, counts }));
     }
 
     fn load_node(&mut self, saved: SavedNode) -> Result<(), String> {
-        let members = Body::from_json(&saved.kind, &saved.members).map_err(|error| error.to_string())?;
-        let members = Box::new(members);
-        let content = match saved.text {
-            Some(text) => Content::Stream { kind: members.kind(), text, members },
-            None => Content::Event(members),
-        };
+        let body = Body::from_json(&saved.kind, &saved.members).map_err(|error| error.to_string())?;
+        if is_stream(body.kind()) != saved.text.is_some() {
+            return Err(format!(
+                "only streams have a text of their own, and {} is none or lacks it",
+                saved.id
+            ));
+        }
         let run = self.graph.run(saved.run).ok_or_else(|| format!("the run of {} is not there", saved.id))?;
         let (run, place) = (run.id.clone(), self.graph.nodes.len() as Place);
         self.graph.ids.insert(hash(saved.id.as_str()), place);
         self.forest.plant();
-        self.graph.nodes.push_back(Arc::new(Node {
+        self.graph.nodes.push(Arc::new(Node {
             id: saved.id,
             run,
             run_place: saved.run,
-            content,
+            body,
+            text: saved.text.map(Box::new),
             parent: saved.parent.unwrap_or(NOWHERE),
             children: Children::None,
             before: saved.before.unwrap_or(NOWHERE),

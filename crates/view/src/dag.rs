@@ -25,6 +25,7 @@ use antiphon_event::{Body, Event};
 use antiphon_graph::{Change, Conversation, Placed};
 use serde::{Deserialize, Serialize};
 
+use crate::request::Open;
 use crate::{Changes, Projection, path};
 
 pub use dot::dot;
@@ -57,6 +58,7 @@ pub struct Dag {
     latest: Vec<u32>,
     /// Answers to requests that have not come yet.
     answers: BTreeMap<String, Status>,
+    open: Open<u32>,
 }
 
 /// Where a block stands.

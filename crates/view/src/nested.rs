@@ -23,6 +23,7 @@ use serde_with::serde_as;
 use crate::brief::preview;
 use crate::edit::Edit;
 use crate::forest::Forest;
+use crate::request::{Open, Standing};
 use crate::{Changes, View, path};
 
 pub use node::{Level, Node};
@@ -57,6 +58,7 @@ pub struct Nested {
     /// The message each stream of a run belongs to, for those that a retry discards.
     #[serde_as(as = "Vec<(_, _)>")]
     streams: BTreeMap<(Option<usize>, RunId, String), usize>,
+    open: Open<usize>,
 }
 
 /// A node: its scope, level, run where that matters, and id.
@@ -201,9 +203,12 @@ impl Nested {
             (None, None) => self.find_or_add(key, event, changes),
         };
         let asked = relay.prompt.clone().or_else(|| relay.params.as_ref().and_then(preview));
+        let run = event.head.run_id.as_ref();
+        let waits = run.is_some_and(|run| self.open.ask(request, run, relay));
+        let status = Some(Standing::Pending.name().to_owned());
         self.edit(request, changes, |node, edit| {
             edit.put("label", &mut node.label, Some(relay.kind.to_string()));
-            edit.fill("status", &mut node.status, Some("pending".to_owned()));
+            edit.take("status", &mut node.status, status.filter(|_| waits));
             edit.take("input", &mut node.input, asked);
         });
         request
@@ -217,17 +222,25 @@ impl Nested {
             self.keep(request, changes);
             request
         });
-        let status = match resolved.approved {
-            Some(true) => "approved",
-            Some(false) => "denied",
-            None => "answered",
-        };
+        if !self.open.answer(request) {
+            return request;
+        }
+        let status = Standing::of(resolved).name();
         let answer = resolved.answer.as_ref().and_then(preview).or_else(|| resolved.reason.clone());
         self.edit(request, changes, |node, edit| {
             edit.put("status", &mut node.status, Some(status.to_owned()));
             edit.take("output", &mut node.output, answer);
         });
         request
+    }
+
+    /// Nobody waits any more for what an event shows to be over.
+    fn settle(&mut self, event: &Event, changes: &mut Changes) {
+        for (request, standing) in self.open.settle(event) {
+            self.edit(request, changes, |node, edit| {
+                edit.put("status", &mut node.status, Some(standing.name().to_owned()));
+            });
+        }
     }
 
     /// Sets how the run of an event stands, where it has a node of its own.
@@ -286,6 +299,7 @@ impl View for Nested {
     const NAME: &'static str = "nested";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        self.settle(event, changes);
         let place = match &event.body {
             Body::User(user) => Some(self.user(event, &user.content, changes)),
             Body::Text(text) => self.stream(event, text.id.as_str(), changes, |node, edit| {

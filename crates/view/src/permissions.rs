@@ -1,32 +1,29 @@
 //! [`Permissions`]: what people were asked, in the order they were asked, and what came of it.
 //!
-//! In: requests, answers, grants, ends of runs. A request is never moved; one that waits is `pending`.
+//! In: requests, answers, grants, and what settles a request without an answer. A request is never moved; one that waits is `pending`.
 //! Start reading at [`Request`], then [`Permissions::apply`].
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use antiphon_event::body::lifecycle::HarnessEnd;
 use antiphon_event::body::request::{GrantAdded, Relay, RelayResolved};
-use antiphon_event::{
-    Body, CallId, EndReason, Event, FlowNodeId, Json, NodeStatus, RelayId, RelayKind, RunId, Scope, Timestamp,
-};
+use antiphon_event::{Body, CallId, Event, FlowNodeId, Json, RelayId, RelayKind, RunId, Scope, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::index::ByRun;
+use crate::request::Open;
 use crate::value::{agent_name, given, put, renew};
 use crate::{Changes, View, path};
 
+pub use crate::request::Standing as Status;
+
 /// Requests to people with their answers, and standing grants.
 ///
-/// A request is closed by its first answer, or by the end of its run; a run that was only interrupted keeps
-/// its requests open. An answer to a request that nobody saw is an orphan until the request arrives.
+/// What settles a request is said in `request.rs`. An answer to a request that nobody saw is an orphan until the
+/// request arrives.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Permissions {
     requests: Vec<Request>,
     grants: Vec<Grant>,
     by_id: ByRun,
-    open: BTreeSet<usize>,
-    open_by_run: BTreeMap<RunId, BTreeSet<usize>>,
+    open: Open<usize>,
 }
 
 /// One request to a person.
@@ -108,33 +105,15 @@ pub struct Grant {
     pub at: Option<Timestamp>,
 }
 
-/// Whether a request waits, or how it was closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It waits for an answer.
-    Pending,
-    /// Yes.
-    Approved,
-    /// No.
-    Denied,
-    /// Answered with something else than yes or no.
-    Answered,
-    /// Decided by the clock.
-    Expired,
-    /// Its run ended without an answer.
-    Closed,
-}
-
 impl View for Permissions {
     const NAME: &'static str = "permissions";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        self.settle(event, changes);
         match (&event.body, &event.head.run_id) {
             (Body::RelayResolved(resolved), run) => self.answered(run.as_ref(), event, resolved, changes),
             (Body::GrantAdded(grant), _) => self.granted(event, grant, changes),
             (Body::Relay(relay), Some(run)) => self.asked(run, event, relay, changes),
-            (body, Some(run)) if ends_run(body) => self.close(run, changes),
             _ => {}
         }
     }
@@ -158,7 +137,7 @@ impl Permissions {
 
     /// The requests that wait for an answer, first come, first served.
     pub fn pending(&self) -> impl Iterator<Item = &Request> {
-        self.open.iter().map(|place| &self.requests[*place])
+        self.open.places().map(|place| &self.requests[*place])
     }
 
     /// What holds without asking, in the order it was granted.
@@ -190,9 +169,7 @@ impl Permissions {
         };
         let place = self.keep(known, asked, changes);
         self.by_id.insert(run, &id, place);
-        if self.requests[place].status == Status::Pending {
-            self.open.insert(place);
-            self.open_by_run.entry(run.clone()).or_default().insert(place);
+        if self.open.ask(place, run, relay) {
             changes.set(path!["pending"], &self.open.len());
         }
     }
@@ -239,16 +216,13 @@ impl Permissions {
             scope: resolved.scope.clone(),
             reason: resolved.reason.clone(),
         };
-        let status = match (answer.by.as_str(), answer.approved) {
-            ("timeout", _) => Status::Expired,
-            (_, Some(true)) => Status::Approved,
-            (_, Some(false)) => Status::Denied,
-            (_, None) => Status::Answered,
-        };
+        let status = Status::of(resolved);
+        let waited = self.open.len();
         let request = &mut self.requests[place];
         renew(&mut request.answer, Some(answer), changes, path!["requests", place, "answer"]);
         put(&mut request.status, status, changes, path!["requests", place, "status"]);
-        self.no_longer_open(place, changes);
+        self.open.answer(place);
+        self.count(waited, changes);
     }
 
     /// A row for an answer whose request nobody saw.
@@ -290,32 +264,20 @@ impl Permissions {
         self.grants.push(grant);
     }
 
-    /// Nobody waits any more for what this run asked.
-    fn close(&mut self, run: &RunId, changes: &mut Changes) {
-        for place in self.open_by_run.remove(run).unwrap_or_default() {
+    /// Nobody waits any more for what an event shows to be over.
+    fn settle(&mut self, event: &Event, changes: &mut Changes) {
+        let waited = self.open.len();
+        for (place, standing) in self.open.settle(event) {
             let status = &mut self.requests[place].status;
-            put(status, Status::Closed, changes, path!["requests", place, "status"]);
-            self.no_longer_open(place, changes);
+            put(status, standing, changes, path!["requests", place, "status"]);
         }
+        self.count(waited, changes);
     }
 
-    fn no_longer_open(&mut self, place: usize, changes: &mut Changes) {
-        if !self.open.remove(&place) {
-            return;
+    /// Says how many wait, if that has changed.
+    fn count(&self, waited: usize, changes: &mut Changes) {
+        if self.open.len() != waited {
+            changes.set(path!["pending"], &self.open.len());
         }
-        changes.set(path!["pending"], &self.open.len());
-        let run = self.requests[place].run_id.as_ref();
-        if let Some(open) = run.and_then(|run| self.open_by_run.get_mut(run)) {
-            open.remove(&place);
-        }
-    }
-}
-
-/// Whether a run is over for good, and does not only wait to be resumed.
-fn ends_run(body: &Body) -> bool {
-    match body {
-        Body::HarnessEnd(HarnessEnd { reason, .. }) => *reason != Some(EndReason::Interrupted),
-        Body::RunEnd(end) => end.status != Some(NodeStatus::Interrupted),
-        _ => false,
     }
 }

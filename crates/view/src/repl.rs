@@ -21,6 +21,7 @@ use crate::brief::preview;
 use crate::edit::Edit;
 use crate::forest::Forest;
 use crate::lapse::lapse;
+use crate::request::Open;
 use crate::{Changes, Tally, View, path};
 
 pub use turn::{Output, Pending, Phase, ReplRun, Turn, TurnRef};
@@ -46,6 +47,7 @@ pub struct Repl {
     /// Runs that wait for the code that caused them.
     waiting: BTreeMap<ParentId, Vec<RunId>>,
     relays: BTreeMap<RelayId, TurnRef>,
+    open: Open<RelayId>,
 }
 
 impl Repl {
@@ -223,6 +225,11 @@ impl Repl {
     }
 
     fn relay(&mut self, id: &RunId, relay: &Relay, changes: &mut Changes) {
+        // Asked again, it is asked in the turn of now.
+        self.no_longer_pending(&relay.id, changes);
+        if !self.open.ask(relay.id.clone(), id, relay) {
+            return;
+        }
         let turn = self.last_turn(id, changes);
         let prompt = relay.prompt.clone().or_else(|| relay.params.as_ref().and_then(preview));
         let pending = Pending { tool: relay.tool.clone(), prompt };
@@ -235,7 +242,7 @@ impl Repl {
         });
     }
 
-    fn relay_resolved(&mut self, relay: &RelayId, changes: &mut Changes) {
+    fn no_longer_pending(&mut self, relay: &RelayId, changes: &mut Changes) {
         let Some(TurnRef { run_id, turn }) = self.relays.remove(relay) else {
             return;
         };
@@ -276,7 +283,11 @@ impl View for Repl {
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
         if let Body::RelayResolved(resolved) = &event.body {
-            return self.relay_resolved(&resolved.relay_id, changes);
+            self.open.answer(resolved.relay_id.clone());
+            return self.no_longer_pending(&resolved.relay_id, changes);
+        }
+        for (relay, _) in self.open.settle(event) {
+            self.no_longer_pending(&relay, changes);
         }
         let Some(id) = &event.head.run_id else {
             return;

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
 use crate::edit::Edit;
+use crate::request::{Open, Standing};
 use crate::{Changes, View, path};
 
 use rule::Fate;
@@ -33,8 +34,9 @@ pub struct Risk {
     counts: Counts,
     #[serde_as(as = "Vec<(_, _)>")]
     places: BTreeMap<(StepKind, Option<RunId>, String), usize>,
-    /// Steps of each run that have no end; requests are not among them, as they outlive their run.
+    /// Steps of each run that have no end; requests are not among them, as they outlive a run that is cut off.
     open: BTreeMap<RunId, BTreeSet<usize>>,
+    requests: Open<usize>,
     /// What becomes of calls that were proposed, once they have started.
     #[serde_as(as = "Vec<(_, _)>")]
     proposed: BTreeMap<usize, Fate>,
@@ -251,14 +253,48 @@ impl Risk {
     }
 
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) {
-        if self.find(StepKind::Relay, None, relay.id.as_str()).is_none() {
+        let known = self.find(StepKind::Relay, None, relay.id.as_str());
+        let place = known.unwrap_or_else(|| {
             let name = relay.tool.clone().unwrap_or_else(|| relay.kind.to_string());
             let step = Step {
                 name: Some(name),
                 effect: Some(Effect::Human),
                 ..begun(StepKind::Relay, relay.id.as_str(), event)
             };
-            self.begin(judged(step, Fate::Open), changes);
+            self.begin(judged(step, Fate::Open), changes)
+        });
+        let waits = event.head.run_id.as_ref().is_some_and(|run| self.requests.ask(place, run, relay));
+        if waits {
+            self.reopen(place, changes);
+        }
+    }
+
+    /// A request that is asked again waits again.
+    fn reopen(&mut self, place: usize, changes: &mut Changes) {
+        self.edit(place, changes, |step, edit| {
+            edit.put("state", &mut step.state, State::InFlight);
+            edit.clear("endedAt", &mut step.ended_at);
+        });
+        self.judge(place, Fate::Open, changes);
+    }
+
+    /// An answer; one to what nobody was seen to ask is recorded all the same.
+    fn answered(&mut self, event: &Event, id: &str, changes: &mut Changes) {
+        self.end_by_id(StepKind::Relay, id, event, changes);
+        if let Some(place) = self.find(StepKind::Relay, None, id).filter(|place| self.requests.answer(*place))
+        {
+            self.edit(place, changes, |step, edit| edit.clear("why", &mut step.why));
+        }
+    }
+
+    /// Nobody waits any more for what an event shows to be over.
+    fn settle(&mut self, event: &Event, changes: &mut Changes) {
+        for (place, standing) in self.requests.settle(event) {
+            let why = match standing {
+                Standing::AnsweredElsewhere => "its call went on; the answer was not told",
+                _ => "its run is over, and nobody waits for an answer",
+            };
+            self.end(place, State::Recorded, Some(why), event, changes);
         }
     }
 
@@ -301,6 +337,7 @@ impl View for Risk {
     const NAME: &'static str = "risk";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        self.settle(event, changes);
         match &event.body {
             Body::Text(_) | Body::Reasoning(_) => self.speaks(event, changes),
             Body::Usage(_) => self.model_ends(None, event, changes),
@@ -313,9 +350,7 @@ impl View for Risk {
             Body::ReplInput(input) => self.code(event, input.id.as_str(), changes),
             Body::ReplOutput(output) => self.end_by_id(StepKind::Code, output.id.as_str(), event, changes),
             Body::Relay(relay) => self.relay(event, relay, changes),
-            Body::RelayResolved(resolved) => {
-                self.end_by_id(StepKind::Relay, resolved.relay_id.as_str(), event, changes);
-            }
+            Body::RelayResolved(resolved) => self.answered(event, resolved.relay_id.as_str(), changes),
             Body::NodeStart(start) => {
                 self.node_start(event, start, changes);
             }

@@ -15,6 +15,7 @@ use antiphon_event::{
 use serde::{Deserialize, Serialize};
 
 use crate::index::{ByRun, Index};
+use crate::request::Open;
 use crate::usage::Totals;
 use crate::value::{agent_name, fill, put};
 use crate::{Changes, View, path};
@@ -33,6 +34,7 @@ pub struct Runs {
     relays: ByRun,
     /// Answers that came before their requests.
     early: BTreeSet<RelayId>,
+    open: Open<(usize, RelayId)>,
     family: Family,
 }
 
@@ -117,6 +119,9 @@ impl View for Runs {
     const NAME: &'static str = "runs";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        for ((place, relay), _) in self.open.settle(event) {
+            self.settled(place, &relay, changes);
+        }
         match (&event.body, &event.head.run_id) {
             (Body::RelayResolved(answer), run) => self.answered(run.as_ref(), answer, changes),
             // A wish that a run may stop does not show that there is one.
@@ -239,7 +244,8 @@ impl Runs {
             }
             Body::Relay(relay) => {
                 self.relays.insert(&run.run_id, &relay.id.shared(), place);
-                if !self.early.remove(&relay.id) {
+                let waits = self.open.ask((place, relay.id.clone()), &run.run_id, relay);
+                if !self.early.remove(&relay.id) && waits {
                     self.waits[place].requests.insert(relay.id.clone(), event.head.node_id.clone());
                     self.wait(place, changes);
                 }
@@ -258,8 +264,14 @@ impl Runs {
             self.early.insert(answer.relay_id.clone());
             return;
         };
+        self.open.answer((place, answer.relay_id.clone()));
+        self.settled(place, &answer.relay_id, changes);
+    }
+
+    /// A run does not wait for a request any more, nor does the node that made it.
+    fn settled(&mut self, place: usize, relay: &RelayId, changes: &mut Changes) {
         let waits = &mut self.waits[place];
-        if let Some(Some(node)) = waits.requests.remove(&answer.relay_id) {
+        if let Some(Some(node)) = waits.requests.remove(relay) {
             waits.nodes.remove(&node);
         }
         self.wait(place, changes);

@@ -12,11 +12,13 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, EndReason, Event, Kind, RelayId, RunId};
 use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Place, Placed};
 use serde::{Deserialize, Serialize};
 
+use crate::request::Open;
 use crate::{Changes, Projection, Step};
 use part::{Answer, Branch, Entry, Part};
 
@@ -48,6 +50,9 @@ pub struct Thread {
     runs: Vec<Run>,
     /// The part that each request is shown in.
     relays: BTreeMap<RelayId, (u32, usize)>,
+    open: Open<(u32, usize)>,
+    /// Answers whose request has not come.
+    early: BTreeMap<RelayId, RelayResolved>,
     /// The part that each result and piece of progress is shown in.
     attached: BTreeMap<Place, u32>,
     /// Answers whose call has not come, by the id of the call and by their run.
@@ -91,6 +96,8 @@ impl Thread {
             part_of: Vec::new(),
             runs: Vec::new(),
             relays: BTreeMap::new(),
+            open: Open::default(),
+            early: BTreeMap::new(),
             attached: BTreeMap::new(),
             waiting: BTreeMap::new(),
             firsts: BTreeMap::new(),
@@ -117,6 +124,7 @@ impl Thread {
             }
             _ => {}
         }
+        self.settle(conversation, event, changes);
         if placed.change == Change::Added {
             self.adopt(conversation, placed.node, changes);
         }

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::body::tool::{ToolCall, ToolProgress, ToolResult};
 use antiphon_event::{
-    Body, CallId, CallType, Event, FlowNodeId, Json, MessageId, RelayId, RelayKind, RunId, StreamId,
-    Timestamp,
+    Body, CallId, CallType, Event, FlowNodeId, Json, MessageId, RelayId, RunId, StreamId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::index::{ByRun, Index};
+use crate::request::{Open, holds_up};
 use crate::value::{agent_name, fill, given, put, renew};
 use crate::{Changes, View, path};
 
@@ -30,6 +30,7 @@ pub struct Tools {
     /// The call each request is about, if any, in the order of the requests.
     requests: Vec<Option<usize>>,
     requests_by_id: ByRun,
+    open: Open<usize>,
     /// Decisions that came before their requests.
     early: BTreeMap<RelayId, bool>,
 }
@@ -115,6 +116,7 @@ impl View for Tools {
     const NAME: &'static str = "tools";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        self.settle(event, changes);
         match &event.body {
             Body::RelayResolved(answer) => self.answered(event.head.run_id.as_ref(), answer, changes),
             body => {
@@ -214,38 +216,61 @@ impl Tools {
 
     fn asked(&mut self, run: &RunId, event: &Event, relay: &Relay, changes: &mut Changes) {
         let about = relay.tool_call_id.as_ref().map(|id| self.place(run, event, id, changes));
-        self.requests_by_id.insert(run, &relay.id.shared(), self.requests.len());
-        self.requests.push(about);
+        let request = self.request(run, relay, about);
+        let early = self.early.remove(&relay.id);
+        let waits = early.is_none() && self.open.ask(request, run, relay);
         let Some(place) = about else { return };
         fill(&mut self.calls[place].name, relay.tool.clone(), changes, path!["calls", place, "name"]);
-        let holds_up = matches!(relay.kind, RelayKind::Permission | RelayKind::Approval);
-        if holds_up && self.calls[place].status == Status::Pending {
+        if holds_up(relay) && waits && self.calls[place].status == Status::Pending {
             let status = &mut self.calls[place].status;
             put(status, Status::AwaitingPermission, changes, path!["calls", place, "status"]);
         }
-        if let Some(approved) = self.early.remove(&relay.id) {
-            self.decide(place, approved, changes);
+        if let Some(allowed) = early {
+            self.open.answer(request);
+            self.decide(place, allowed, changes);
         }
     }
 
+    /// The number of a request: the one it had, if it was asked before.
+    fn request(&mut self, run: &RunId, relay: &Relay, about: Option<usize>) -> usize {
+        let id = relay.id.shared();
+        let request = self.requests_by_id.exact(run, &id).unwrap_or(self.requests.len());
+        match self.requests.get_mut(request) {
+            Some(earlier) => *earlier = about,
+            None => self.requests.push(about),
+        }
+        self.requests_by_id.insert(run, &id, request);
+        request
+    }
+
     fn answered(&mut self, run: Option<&RunId>, answer: &RelayResolved, changes: &mut Changes) {
-        let Some(approved) = answer.approved else { return };
+        let allowed = answer.approved != Some(false);
         let id = answer.relay_id.shared();
         let own = run.and_then(|run| self.requests_by_id.exact(run, &id));
         match own.or_else(|| self.requests_by_id.latest(&id)) {
-            None => drop(self.early.insert(answer.relay_id.clone(), approved)),
+            None => _ = self.early.entry(answer.relay_id.clone()).or_insert(allowed),
             Some(request) => {
-                if let Some(place) = self.requests[request] {
-                    self.decide(place, approved, changes);
+                let first = self.open.answer(request);
+                if let Some(place) = self.requests[request].filter(|_| first) {
+                    self.decide(place, allowed, changes);
                 }
             }
         }
     }
 
+    /// A call about which nobody waits for an answer any more goes its way, or never runs.
+    fn settle(&mut self, event: &Event, changes: &mut Changes) {
+        for (request, _) in self.open.settle(event) {
+            if let Some(place) = self.requests[request] {
+                self.decide(place, true, changes);
+            }
+        }
+    }
+
     /// A yes lets the call wait for its turn; a no is the end of it.
-    fn decide(&mut self, place: usize, approved: bool, changes: &mut Changes) {
+    fn decide(&mut self, place: usize, allowed: bool, changes: &mut Changes) {
         let call = &mut self.calls[place];
-        let status = match (call.status, approved) {
+        let status = match (call.status, allowed) {
             (Status::AwaitingPermission, true) => Status::Pending,
             (Status::AwaitingPermission | Status::Pending | Status::Running, false) => Status::Denied,
             (status, _) => status,

@@ -201,6 +201,29 @@ fn a_summary_stands_where_its_first_source_stood_until_it_is_expanded() {
 }
 
 #[test]
+fn a_summary_that_comes_to_stand_for_more_says_so() {
+    let events = history(
+        r#"
+        u1  user  "one"
+        a1  text  t1 "two"
+        -   summary s1 ["msg:t1"] "they talked"
+        -   history_compacted s1 ["u1:user"]
+        "#,
+    );
+    let mut fold = Fold::new(Projected::new(Thread::default()));
+    let mut shown = serde_json::to_value(fold.view().snapshot()).expect("JSON");
+    let mut changes = Changes::wanted();
+    for event in &events {
+        fold.apply(event, &mut changes);
+    }
+    assert!(changes.take().into_iter().all(|change| change.apply(&mut shown)));
+    assert_eq!(
+        shown.pointer("/entries/0/sources").map(Value::to_string).as_deref(),
+        Some(r#"["msg:u1:user","msg:t1"]"#)
+    );
+}
+
+#[test]
 fn a_repeated_model_call_leaves_its_half_answer_out() {
     check(
         r#"
@@ -235,7 +258,7 @@ fn text_and_reasoning_that_alternate_stay_in_time_order() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn folded_and_filtered_threads_keep_the_law_of_changes(

@@ -12,15 +12,14 @@ pub(crate) fn status(word: &str) -> Line {
 /// The ink for a status word in small letters.
 pub(crate) fn ink_of(word: &str) -> Ink {
     match word {
-        "completed" | "done" | "approved" | "allowed" | "granted" | "answered" | "recorded" | "succeeded" => {
-            Ink::Good
-        }
+        "completed" | "done" | "approved" | "allowed" | "granted" | "answered" | "answered elsewhere"
+        | "recorded" | "succeeded" => Ink::Good,
         "failed" | "error" | "denied" | "cancelled" | "orphaned" | "expired" | "timeout" | "unknown" => {
             Ink::Bad
         }
         "interrupted" | "pending" | "waiting" | "awaiting approval" | "in doubt" | "paused" => Ink::Waiting,
         "executing" | "active" | "running" | "in flight" | "streaming" | "proposed" => Ink::Tool,
-        "skipped" => Ink::Faint,
+        "skipped" | "closed" => Ink::Faint,
         _ => Ink::Plain,
     }
 }

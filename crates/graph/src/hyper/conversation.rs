@@ -10,10 +10,12 @@ use antiphon_event::body::session;
 use antiphon_event::{Body, Event, Kind, MessageId, RunId};
 use foldhash::fast::FixedState;
 
+use super::link::Links;
 use super::step::Step;
 use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
 use crate::forest::Forest;
 use crate::index::hash;
+use crate::list::List;
 use crate::node::NOWHERE;
 use crate::{Change, Place, Reduced, Reducer};
 
@@ -27,9 +29,9 @@ pub struct Conversation {
     pub(super) steps: Vec<Step>,
     pub(super) forest: Forest,
     /// The result of each call and the output of each piece of code.
-    pub(super) answers: HashMap<Place, Place, FixedState>,
+    pub(super) answers: Links,
     /// The call that each result and each output answers.
-    pub(super) calls: HashMap<Place, Place, FixedState>,
+    pub(super) calls: Links,
     /// Results and outputs whose call has not come, by the id they give and by their run.
     pub(super) unclaimed: HashMap<Arc<str>, BTreeMap<u32, Place>, FixedState>,
     /// The next number for a message id that several messages asked for.
@@ -241,7 +243,7 @@ impl Conversation {
         let place = self.hyper.messages.len() as Place;
         self.hyper.message_ids.insert(hash(&id), place);
         self.forest.plant();
-        self.hyper.messages.push_back(Message {
+        self.hyper.messages.push(Message {
             id: id.into(),
             speaker,
             run,
@@ -296,8 +298,8 @@ impl Conversation {
         };
         let run = event.head.run_id.as_ref();
         if let Some(call) = run.and_then(|run| self.reducer.resolve(run, &id, kind)) {
-            self.answers.insert(call, node);
-            self.calls.insert(node, call);
+            self.answers.set(call, node);
+            self.calls.set(node, call);
             return;
         }
         let run = self.node(node).map_or(0, |node| node.run_place);
@@ -319,8 +321,8 @@ impl Conversation {
             self.node(call).and_then(|call| unclaimed.get(&call.run_place)).copied()
         };
         if let Some(answer) = answer {
-            self.answers.entry(call).or_insert(answer);
-            self.calls.entry(answer).or_insert(call);
+            self.answers.fill(call, answer);
+            self.calls.fill(answer, call);
         }
     }
 
@@ -349,7 +351,7 @@ impl Conversation {
         let before = std::mem::replace(&mut self.hyper.messages[message as usize].last_block, place);
         let before_in_run = put(&mut self.hyper.last_block_of, run, place);
         let before_of_node = put(&mut self.hyper.block_of, node, place);
-        self.hyper.blocks.push_back(Block {
+        self.hyper.blocks.push(Block {
             node,
             message,
             nth,
@@ -385,7 +387,7 @@ impl Conversation {
         let holder = &mut self.hyper.blocks[block as usize];
         let before = std::mem::replace(&mut holder.last_chunk, place);
         holder.to = to;
-        self.hyper.chunks.push_back(Chunk { block, before, from, to });
+        self.hyper.chunks.push(Chunk { block, before, from, to });
         place
     }
 
@@ -442,9 +444,9 @@ pub(super) fn numbered(id: &str) -> Option<(&str, u32)> {
 }
 
 /// Puts a place into a list that is as long as it need be; gives what was there.
-pub(super) fn put(list: &mut imbl::Vector<Place>, at: u32, place: Place) -> Place {
+pub(super) fn put(list: &mut List<Place>, at: u32, place: Place) -> Place {
     while list.len() <= at as usize {
-        list.push_back(NOWHERE);
+        list.push(NOWHERE);
     }
     std::mem::replace(&mut list[at as usize], place)
 }

@@ -114,12 +114,12 @@ impl Conversation {
 
     /// The result of a call, or the output of a piece of code.
     pub fn answer_to(&self, call: Place) -> Option<&Node> {
-        self.answers.get(&call).and_then(|place| self.node(*place))
+        self.answers.get(call).and_then(|place| self.node(place))
     }
 
     /// The call, or the piece of code, that a result or an output answers.
     pub fn call_of(&self, answer: Place) -> Option<Place> {
-        self.calls.get(&answer).copied()
+        self.calls.get(answer)
     }
 
     /// The active messages, in the order of the walk.

@@ -56,8 +56,7 @@ impl Serialize for Conversation {
         let hyper = &self.hyper;
         let mut numbers: Vec<_> = self.numbers.iter().map(|(id, n)| (Arc::clone(id), *n)).collect();
         numbers.sort_unstable();
-        let mut answers: Vec<_> = self.answers.iter().map(|(call, answer)| (*call, *answer)).collect();
-        answers.sort_unstable();
+        let answers = self.answers.iter().collect();
         let unclaimed = self.unclaimed.iter().map(|(id, nodes)| (Arc::clone(id), nodes.clone()));
         let mut unclaimed: Vec<_> = unclaimed.collect();
         unclaimed.sort_unstable();
@@ -95,8 +94,10 @@ impl<'de> Deserialize<'de> for Conversation {
         let saved = Saved::deserialize(deserializer)?;
         saved.check().map_err(D::Error::custom)?;
         let mut conversation = Self { reducer: saved.reducer, steps: saved.steps, ..Self::default() };
-        conversation.calls = saved.answers.iter().map(|(call, answer)| (*answer, *call)).collect();
-        conversation.answers = saved.answers.into_iter().collect();
+        for (call, answer) in saved.answers {
+            conversation.answers.set(call, answer);
+            conversation.calls.set(answer, call);
+        }
         conversation.unclaimed = saved.unclaimed.into_iter().collect();
         conversation.numbers = saved.numbers.into_iter().collect();
         let hyper = &mut conversation.hyper;
@@ -145,10 +146,12 @@ impl Saved {
             let known = [step.message, step.structural, step.first, step.last];
             known.into_iter().all(|place| within(place, messages)) && within(step.block, blocks)
         });
-        match (chunks_fit, blocks_fit, messages_fit, steps_fit) {
-            (true, true, true, true) => Ok(()),
-            _ => Err("the saved conversation points to places it does not have"),
+        let known = |place: &Place| (*place as usize) < nodes;
+        let answers_fit = self.answers.iter().all(|(call, answer)| known(call) && known(answer));
+        if chunks_fit && blocks_fit && messages_fit && steps_fit && answers_fit {
+            return Ok(());
         }
+        Err("the saved conversation points to places it does not have")
     }
 }
 
@@ -163,7 +166,7 @@ impl Hypergraph {
         let place = self.blocks.len() as Place;
         super::conversation::put(&mut self.last_block_of, run, place);
         super::conversation::put(&mut self.block_of, node, place);
-        self.blocks.push_back(Block {
+        self.blocks.push(Block {
             node,
             message,
             nth,
@@ -179,15 +182,6 @@ impl Hypergraph {
     fn load_message(&mut self, saved: SavedMessage) {
         let SavedMessage { id, speaker, run, parent, last_block, before, replaced_by, summary } = saved;
         self.message_ids.insert(hash(id.as_str()), self.messages.len() as Place);
-        self.messages.push_back(Message {
-            id,
-            speaker,
-            run,
-            parent,
-            last_block,
-            before,
-            replaced_by,
-            summary,
-        });
+        self.messages.push(Message { id, speaker, run, parent, last_block, before, replaced_by, summary });
     }
 }

@@ -120,6 +120,12 @@ pub enum Status {
     Denied,
     /// A person gave an answer.
     Answered,
+    /// The time for an answer was up.
+    Expired,
+    /// What was asked about went on; the answer was not told.
+    AnsweredElsewhere,
+    /// Nobody waits for an answer any more.
+    Closed,
     /// A repeated model call made it void.
     Discarded,
 }
@@ -138,6 +144,9 @@ impl Status {
             Self::Approved => "approved",
             Self::Denied => "denied",
             Self::Answered => "answered",
+            Self::Expired => "expired",
+            Self::AnsweredElsewhere => "answered elsewhere",
+            Self::Closed => "closed",
             Self::Discarded => "discarded",
         }
     }

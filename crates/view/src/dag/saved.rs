@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::{Dag, Lane, Layout, NONE, Run, Span, Spot, Status};
+use crate::request::Open;
 
 /// A [`Dag`] as it was saved, not looked at yet.
 #[derive(Deserialize)]
@@ -19,6 +20,7 @@ pub(super) struct Saved {
     empty: BTreeSet<u32>,
     latest: Vec<u32>,
     answers: BTreeMap<String, Status>,
+    open: Open<u32>,
 }
 
 impl TryFrom<Saved> for Dag {
@@ -28,8 +30,8 @@ impl TryFrom<Saved> for Dag {
         if !saved.fits() {
             return Err("the saved layout points to places it does not have");
         }
-        let Saved { layout, spots, spans, frames, runs, lanes, free, empty, latest, answers } = saved;
-        Ok(Self { layout, spots, spans, frames, runs, lanes, free, empty, latest, answers })
+        let Saved { layout, spots, spans, frames, runs, lanes, free, empty, latest, answers, open } = saved;
+        Ok(Self { layout, spots, spans, frames, runs, lanes, free, empty, latest, answers, open })
     }
 }
 

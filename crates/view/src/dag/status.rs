@@ -4,7 +4,7 @@ use antiphon_event::{Body, EndReason, Event, Kind, NodeStatus, RunId};
 use antiphon_graph::{Conversation, Node as GraphNode, Placed};
 
 use super::{Dag, NONE, Status};
-use crate::{Changes, path};
+use crate::{Changes, Standing, path};
 
 impl Dag {
     /// How a block stands that has just come.
@@ -36,6 +36,9 @@ impl Dag {
         event: &Event,
         changes: &mut Changes,
     ) {
+        for (block, standing) in self.open.settle(event) {
+            self.set_status(block, of_request(standing), changes);
+        }
         match &event.body {
             Body::ToolResult(result) => {
                 let status = if result.is_error == Some(true) { Status::Failed } else { Status::Completed };
@@ -56,16 +59,17 @@ impl Dag {
                 self.end_run(placed, status, changes);
             }
             Body::Relay(relay) => {
+                let block = placed.map_or(NONE, |placed| placed.block);
+                let asked = event.head.run_id.as_ref().map(|run| self.open.ask(block, run, relay));
                 if let Some(status) = self.answers.remove(relay.id.as_str()) {
-                    self.set_status(placed.map_or(NONE, |placed| placed.block), status, changes);
+                    self.open.answer(block);
+                    self.set_status(block, status, changes);
+                } else if asked == Some(true) {
+                    self.set_status(block, Status::Pending, changes);
                 }
             }
             Body::RelayResolved(resolved) => {
-                let status = match resolved.approved {
-                    Some(true) => Status::Approved,
-                    Some(false) => Status::Denied,
-                    None => Status::Answered,
-                };
+                let status = of_request(Standing::of(resolved));
                 self.answer(conversation, event, resolved.relay_id.as_str(), status, changes);
             }
             Body::ModelRetry(retry) => {
@@ -89,7 +93,10 @@ impl Dag {
         let run = event.head.run_id.as_ref().unwrap_or(&nobody);
         match conversation.resolve(run, relay, Kind::Relay) {
             Some(node) => {
-                self.set_status(self.latest.get(node as usize).copied().unwrap_or(NONE), status, changes);
+                let block = self.latest.get(node as usize).copied().unwrap_or(NONE);
+                if self.open.answer(block) {
+                    self.set_status(block, status, changes);
+                }
             }
             None => {
                 self.answers.insert(relay.to_owned(), status);
@@ -137,6 +144,18 @@ impl Dag {
             Some(status) => changes.set(path!["nodes", block as usize, "status"], &status),
             None => changes.remove(path!["nodes", block as usize, "status"]),
         }
+    }
+}
+
+fn of_request(standing: Standing) -> Status {
+    match standing {
+        Standing::Pending => Status::Pending,
+        Standing::Approved => Status::Approved,
+        Standing::Denied => Status::Denied,
+        Standing::Answered => Status::Answered,
+        Standing::Expired => Status::Expired,
+        Standing::AnsweredElsewhere => Status::AnsweredElsewhere,
+        Standing::Closed => Status::Closed,
     }
 }
 

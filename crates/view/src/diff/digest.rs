@@ -14,6 +14,7 @@ use antiphon_event::{Body, CallId, Event, FlowNodeId, Json, ParentId, RelayId, R
 use super::path::{Path, Paths, ROOT};
 use super::row::{Contribution, Decision, Role, Spending};
 use crate::Tally;
+use crate::request::Open;
 use crate::steps::Steps;
 
 /// How many streams of one message may take turns; one that rests for longer is a new part of it.
@@ -103,6 +104,9 @@ pub(super) struct Digest {
     call_rows: HashMap<CallId, usize>,
     code_rows: HashMap<Arc<str>, usize>,
     choice_rows: HashMap<RelayId, usize>,
+    open: Open<usize>,
+    /// Answers whose request has not come.
+    early: HashMap<RelayId, String>,
     edge_rows: HashMap<(Path, FlowNodeId, u32), usize>,
     work_rows: HashMap<(Path, Option<FlowNodeId>, u32), usize>,
     key_rows: HashMap<(Path, String), usize>,
@@ -121,6 +125,9 @@ impl Digest {
     /// Takes in one event.
     pub(super) fn take(&mut self, event: &Event, paths: &mut Paths) {
         let at = self.place(event, paths);
+        for (row, standing) in self.open.settle(event) {
+            self.choices[row].answer = standing.name().replace('_', " ");
+        }
         match &event.body {
             Body::User(user) => self.user(event, &user.content.to_text(), paths),
             Body::Text(text) => self.content(event, at, Role::Assistant, &text.id, &text.content),
@@ -167,10 +174,19 @@ impl Digest {
                 let about = relay.tool.clone().unwrap_or_else(|| relay.kind.to_string());
                 let row = self.choose(at, Decision::Relay, about, "open".into());
                 self.choice_rows.insert(relay.id.clone(), row);
+                if let Some(answer) = self.early.remove(&relay.id) {
+                    self.open.answer(row);
+                    self.choices[row].answer = answer;
+                } else if let Some(run) = &event.head.run_id {
+                    self.open.ask(row, run, relay);
+                }
             }
             Body::RelayResolved(resolved) => {
-                if let Some(row) = self.choice_rows.get(&resolved.relay_id) {
-                    self.choices[*row].answer = outcome::answer(resolved);
+                let answer = outcome::answer(resolved);
+                match self.choice_rows.get(&resolved.relay_id).copied() {
+                    Some(row) if self.open.answer(row) => self.choices[row].answer = answer,
+                    Some(_) => {}
+                    None => _ = self.early.entry(resolved.relay_id.clone()).or_insert(answer),
                 }
             }
             Body::NodeStart(start) => self.node_start(event, at, start, paths),

@@ -7,7 +7,7 @@ use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Conversation, Place};
 
 use super::{Thread, write};
-use crate::Changes;
+use crate::{Changes, Step};
 
 impl Thread {
     /// A summary, a compaction or a choice of somebody changed what is active.
@@ -36,6 +36,23 @@ impl Thread {
         };
         let concerned = with_sources(conversation, concerned);
         self.refresh(conversation, &concerned, changes);
+        if let Body::HistoryCompacted(compacted) = &event.body {
+            self.say_sources(conversation, &compacted.summary_id, changes);
+        }
+    }
+
+    /// A summary that is shown may stand for more than before.
+    fn say_sources(&self, conversation: &Conversation, summary: &str, changes: &mut Changes) {
+        let message = conversation.message_place(summary);
+        let is_summary =
+            |place: &Place| conversation.message(*place).is_some_and(|message| message.summary().is_some());
+        if let Some(message) = message.filter(is_summary)
+            && let Some(entry) = self.entry_at(message)
+            && let Some(mut path) = self.entry_path(entry, changes)
+        {
+            path.push(Step::from("sources"));
+            changes.set(&path, &write::sources(conversation, message));
+        }
     }
 
     /// Gives a new summary an entry of its own.

@@ -4,9 +4,9 @@ use antiphon_event::body::request;
 use antiphon_event::{Body, Event, Kind, RunId};
 use antiphon_graph::{Change, Conversation, Place, Placed};
 
-use super::part::{Relay, RelayStatus};
+use super::part::Relay;
 use super::{Thread, answer_of, write};
-use crate::{Changes, Step};
+use crate::{Changes, Standing, Step};
 
 impl Thread {
     /// A result, progress or output: shown with its call; on its own as long as the call has not come.
@@ -143,7 +143,7 @@ impl Thread {
         let asked = Relay {
             id: relay.id.clone(),
             kind: relay.kind.to_string(),
-            status: RelayStatus::Pending,
+            status: Standing::Pending,
             by: None,
             reason: None,
         };
@@ -158,11 +158,18 @@ impl Thread {
             },
         };
         let known = self.relays.get(&relay.id).filter(|(earlier, _)| *earlier == part).map(|(_, nth)| *nth);
-        let nth = answer_of(&mut self.parts, part).ask(asked, known);
+        let nth = known.unwrap_or_else(|| answer_of(&mut self.parts, part).next_relay());
         self.relays.insert(relay.id.clone(), (part, nth));
+        let waits = event.head.run_id.as_ref().is_some_and(|run| self.open.ask((part, nth), run, relay));
+        if waits {
+            answer_of(&mut self.parts, part).ask(nth, asked);
+        }
         match placed.change {
             Change::Updated => self.replace_part(conversation, part, changes),
             _ => self.members_changed(conversation, part, &["relay", "status"], changes),
+        }
+        if let Some(answer) = self.early.remove(&relay.id) {
+            self.resolve(conversation, &answer, changes);
         }
     }
 
@@ -174,19 +181,24 @@ impl Thread {
         changes: &mut Changes,
     ) {
         let Some((part, nth)) = self.relays.get(&resolved.relay_id).copied() else {
+            self.early.entry(resolved.relay_id.clone()).or_insert_with(|| resolved.clone());
             return;
         };
-        let closed = answer_of(&mut self.parts, part).close(nth, |relay| {
-            relay.status = match resolved.approved {
-                Some(true) => RelayStatus::Approved,
-                Some(false) if resolved.by == "timeout" => RelayStatus::Expired,
-                Some(false) => RelayStatus::Denied,
-                None => RelayStatus::Answered,
-            };
+        if !self.open.answer((part, nth)) {
+            return;
+        }
+        answer_of(&mut self.parts, part).settle(nth, |relay| {
+            relay.status = Standing::of(resolved);
             relay.by = Some(resolved.by.clone());
             relay.reason.clone_from(&resolved.reason);
         });
-        if closed {
+        self.members_changed(conversation, part, &["relay", "status"], changes);
+    }
+
+    /// Nobody waits any more for what an event shows to be over.
+    pub(super) fn settle(&mut self, conversation: &Conversation, event: &Event, changes: &mut Changes) {
+        for ((part, nth), standing) in self.open.settle(event) {
+            answer_of(&mut self.parts, part).settle(nth, |relay| relay.status = standing);
             self.members_changed(conversation, part, &["relay", "status"], changes);
         }
     }

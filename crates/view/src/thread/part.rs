@@ -3,6 +3,7 @@
 use antiphon_graph::Place;
 use serde::{Deserialize, Serialize};
 
+use crate::Standing;
 use crate::slots::Slots;
 
 /// A list of entries: the conversation itself, or what a subagent did.
@@ -85,27 +86,27 @@ impl Answer {
         self.relays.get(self.first_open).or(self.relays.last())
     }
 
-    /// Takes in a request, in the place it had if it came before; gives its place.
-    pub(super) fn ask(&mut self, relay: Relay, known: Option<usize>) -> usize {
-        let nth = known.unwrap_or(self.relays.len());
+    /// The place of the next request about it.
+    pub(super) fn next_relay(&self) -> usize {
+        self.relays.len()
+    }
+
+    /// Takes in a request that waits, in the place it had if it came before.
+    pub(super) fn ask(&mut self, nth: usize, relay: Relay) {
         match self.relays.get_mut(nth) {
             Some(earlier) => *earlier = relay,
             None => self.relays.push(relay),
         }
         self.first_open = self.first_open.min(nth);
-        nth
     }
 
-    /// Closes a request if it waits; `false` if it did not.
-    pub(super) fn close(&mut self, nth: usize, close: impl FnOnce(&mut Relay)) -> bool {
-        let waiting = |relay: &&mut Relay| relay.status == RelayStatus::Pending;
-        let Some(relay) = self.relays.get_mut(nth).filter(waiting) else {
-            return false;
-        };
-        close(relay);
-        let is_closed = |relay: &&Relay| relay.status != RelayStatus::Pending;
-        self.first_open += self.relays[self.first_open..].iter().take_while(is_closed).count();
-        true
+    /// Settles a request.
+    pub(super) fn settle(&mut self, nth: usize, settle: impl FnOnce(&mut Relay)) {
+        if let Some(relay) = self.relays.get_mut(nth) {
+            settle(relay);
+        }
+        let is_settled = |relay: &&Relay| relay.status != Standing::Pending;
+        self.first_open += self.relays[self.first_open..].iter().take_while(is_settled).count();
     }
 }
 
@@ -115,20 +116,9 @@ impl Answer {
 pub(super) struct Relay {
     pub(super) id: antiphon_event::RelayId,
     pub(super) kind: String,
-    pub(super) status: RelayStatus,
+    pub(super) status: Standing,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
-}
-
-/// What became of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum RelayStatus {
-    Pending,
-    Approved,
-    Denied,
-    Answered,
-    Expired,
 }

@@ -2,13 +2,14 @@
 
 use antiphon_event::body::content::{PartKind, UserContent};
 use antiphon_event::{Body, Kind};
-use antiphon_graph::{Conversation, Node};
+use antiphon_graph::{Conversation, Node, Place};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::Thread;
-use super::part::{Answer, RelayStatus};
+use super::part::Answer;
+use crate::Standing;
 
 /// `{entries: […]}`
 pub(super) struct ThreadView<'a> {
@@ -63,19 +64,18 @@ impl Serialize for EntryView<'_> {
         view.serialize_entry("status", &entry.status)?;
         optional(&mut view, "orphan", entry.orphan.then_some(&true))?;
         if let Some(text) = message.summary() {
-            let ids = conversation
-                .sources_of(entry.message)
-                .iter()
-                .filter_map(|place| conversation.message(*place));
             view.serialize_entry("text", text)?;
-            view.serialize_entry(
-                "sources",
-                &ids.map(antiphon_graph::hyper::Message::id).collect::<Vec<_>>(),
-            )?;
+            view.serialize_entry("sources", &sources(conversation, entry.message))?;
         }
         view.serialize_entry("parts", &Parts { thread, conversation, entry: self.entry })?;
         view.end()
     }
+}
+
+/// The ids of the messages that a summary stands for.
+pub(super) fn sources(conversation: &Conversation, summary: Place) -> Vec<&str> {
+    let messages = conversation.sources_of(summary).iter().filter_map(|place| conversation.message(*place));
+    messages.map(|message| message.id().as_str()).collect()
 }
 
 fn optional<M: SerializeMap, T: Serialize>(
@@ -295,17 +295,14 @@ fn status(kind: Kind, answer: &Answer, result: Option<&Node>) -> Option<&'static
     });
     if kind == Kind::Relay {
         return relay.map(|relay| match relay {
-            RelayStatus::Pending => "waiting",
-            RelayStatus::Approved => "approved",
-            RelayStatus::Denied => "denied",
-            RelayStatus::Answered => "answered",
-            RelayStatus::Expired => "expired",
+            Standing::Pending => "waiting",
+            settled => settled.name(),
         });
     }
     match (kind, result, relay) {
-        (Kind::ToolCall, _, Some(RelayStatus::Denied | RelayStatus::Expired)) => Some("denied"),
+        (Kind::ToolCall, _, Some(Standing::Denied | Standing::Expired)) => Some("denied"),
         (Kind::ToolCall | Kind::ReplInput, Some(_), _) => Some(if failed { "error" } else { "complete" }),
-        (Kind::ToolCall | Kind::ReplInput, None, Some(RelayStatus::Pending)) => Some("waiting"),
+        (Kind::ToolCall | Kind::ReplInput, None, Some(Standing::Pending)) => Some("waiting"),
         (Kind::ToolCall, None, _) => Some(if answer.running { "running" } else { "proposed" }),
         (Kind::ReplInput, None, _) => Some("running"),
         _ => None,

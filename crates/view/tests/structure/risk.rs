@@ -140,7 +140,7 @@ fn an_attempt_that_was_overtaken_or_in_doubt_is_unknown() {
 }
 
 #[test]
-fn when_a_run_ends_what_is_open_in_it_is_unknown_and_requests_stay() {
+fn when_a_run_ends_what_is_open_in_it_is_unknown_and_requests_are_closed() {
     check(
         r#"
         a  reasoning    r "hm"
@@ -159,7 +159,7 @@ fn when_a_run_ends_what_is_open_in_it_is_unknown_and_requests_stay() {
             tool c recorded, effect write, then -:
             code x unknown, effect -, then -: its run ended before its end was told
             code y recorded, effect -, then -:
-            relay p in_flight, effect human, then wait: the request is durable and stays open
+            relay p recorded, effect human, then -: its run is over, and nobody waits for an answer
             model 1 in_flight, effect -, then run_again: the answer is cut off; the model is asked again and what it said is discarded
         "#]],
     );
