@@ -66,3 +66,32 @@ impl<T> Future for Reply<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    fn poll<T>(reply: &mut Reply<T>) -> Poll<Result<T, Fault>> {
+        Pin::new(reply).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn a_reply_is_there_at_once_or_when_it_was_sent() {
+        assert_eq!(poll(&mut Reply::ready(Ok(1))), Poll::Ready(Ok(1)));
+        let (sender, mut reply) = Reply::waiting();
+        assert_eq!(poll(&mut reply), Poll::Pending);
+        sender.send(Ok(2)).unwrap();
+        assert_eq!(poll(&mut reply), Poll::Ready(Ok(2)));
+    }
+
+    #[test]
+    fn a_reply_that_nobody_will_send_says_so() {
+        let (sender, mut reply) = Reply::<()>::waiting();
+        drop(sender);
+        assert_eq!(poll(&mut reply), Poll::Ready(Err(Fault::Closed)));
+        let (_, reply) = Reply::<()>::waiting();
+        assert_eq!(reply.wait(), Err(Fault::Closed));
+    }
+}

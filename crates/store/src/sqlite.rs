@@ -7,6 +7,7 @@
 mod append;
 mod change;
 mod claim;
+mod dealt;
 mod fault;
 mod heads;
 mod queue;
@@ -30,6 +31,7 @@ use antiphon_port::{
 
 use crate::{SAVED_BYTES_MAX, SENT_MAX};
 use append::Append;
+use dealt::Dealt;
 use fault::Place;
 use read::Wanted;
 use threads::Threads;
@@ -40,6 +42,7 @@ pub struct Sqlite {
     /// Where the lock files of sessions are.
     locks: PathBuf,
     threads: Threads,
+    dealt: Dealt,
 }
 
 impl Sqlite {
@@ -50,7 +53,7 @@ impl Sqlite {
         let mut locks = path.as_os_str().to_owned();
         locks.push(".locks");
         let threads = Threads::start(path, &place)?;
-        Ok(Self { place, locks: locks.into(), threads })
+        Ok(Self { place, locks: locks.into(), threads, dealt: Dealt::default() })
     }
 }
 
@@ -133,11 +136,12 @@ impl Journal for Sqlite {
     }
 
     fn take(&self, session: &SessionId, done: u64) -> Reply<Vec<Sent>> {
+        let is_new = self.dealt.note(session, done);
         let session = session.clone();
-        if done > 0 {
+        if is_new {
             return self.threads.change(0, move |desk| change::take(desk, &session, done));
         }
-        self.threads.look(move |connection| Ok(read::inbox(connection, &session)?))
+        self.threads.look(move |connection| Ok(read::inbox(connection, &session, done)?))
     }
 
     fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()> {

@@ -51,38 +51,38 @@ fn a_killed_process_loses_nothing_that_was_acknowledged() {
 
 /// Lets a process append, and kills it when it has said so many positions; the last one it said.
 fn kill_after(path: &Path, lines: usize) -> u64 {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new(std::env::current_exe().expect("this test has a file"))
         .args(["--exact", "a_killed_process_loses_nothing_that_was_acknowledged", "--nocapture"])
         .env(FILE, path)
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
-    let said = BufReader::new(child.stdout.take().unwrap()).lines();
+        .expect("starts");
+    let said = BufReader::new(child.stdout.take().expect("piped")).lines();
     let mut positions = said.map_while(Result::ok).filter_map(|line| line.strip_prefix("at ")?.parse().ok());
     let last = positions.by_ref().take(lines).last();
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.kill().expect("it runs until it is killed");
+    child.wait().expect("it was started");
     // What it said between the last line that was read and its end counts, too.
     positions.last().or(last).unwrap_or_default()
 }
 
 fn append_until_killed(path: &Path) -> ! {
-    let journal = Sqlite::open(path).unwrap();
+    let journal = Sqlite::open(path).expect("opens");
     let branch = Branch::main("s");
     let _claim = journal.claim(&branch.session).expect("nobody has it");
     match journal.create(&branch).wait() {
         Ok(_) | Err(Fault::Exists(_)) => {}
         Err(fault) => panic!("{fault}"),
     }
-    let mut end = journal.head(&branch).wait().unwrap().seq;
+    let mut end = journal.head(&branch).wait().expect("there").seq;
     let mut acks = std::collections::VecDeque::new();
     loop {
         while acks.len() < AHEAD {
             acks.push_back(journal.append(&branch, end, says("one two three")));
             end += 3;
         }
-        let position = acks.pop_front().unwrap().wait().unwrap();
+        let position = acks.pop_front().expect("some are under way").wait().expect("fits");
         let mut out = std::io::stdout();
-        writeln!(out, "at {}", position.last).and_then(|()| out.flush()).unwrap();
+        writeln!(out, "at {}", position.last).and_then(|()| out.flush()).expect("somebody listens");
     }
 }

@@ -9,12 +9,16 @@ use proptest::prelude::*;
 
 /// Appends the stream in batches of these sizes, over and over.
 fn write(journal: &dyn Journal, branch: &Branch, events: &[Event], sizes: &[usize]) {
-    journal.create(branch).wait().unwrap();
+    journal.create(branch).wait().expect("creates");
     let (mut rest, mut sizes, mut end) = (events, sizes.iter().cycle(), 0);
     while !rest.is_empty() {
-        let (batch, after) = rest.split_at(rest.len().min(*sizes.next().unwrap()));
+        let (batch, after) = rest.split_at(rest.len().min(*sizes.next().expect("there is one")));
         rest = after;
-        end = journal.append(branch, end, Batch::new(batch.to_vec()).unwrap()).wait().unwrap().last;
+        end = journal
+            .append(branch, end, Batch::new(batch.to_vec()).expect("not empty"))
+            .wait()
+            .expect("fits")
+            .last;
     }
 }
 
@@ -22,7 +26,7 @@ fn write(journal: &dyn Journal, branch: &Branch, events: &[Event], sizes: &[usiz
 fn read(journal: &dyn Journal, branch: &Branch, page: usize) -> Vec<String> {
     let mut lines = Vec::new();
     loop {
-        let events = journal.read(branch, lines.len() as u64, page).wait().unwrap();
+        let events = journal.read(branch, lines.len() as u64, page).wait().expect("reads");
         if events.is_empty() {
             return lines;
         }

@@ -9,23 +9,23 @@ use rusqlite::Connection;
 /// Writes three records of main and two of a fork, lets somebody at the file, and verifies both branches.
 #[track_caller]
 fn check(tampering: &str, expected: Expect) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("journal.db");
     let (main, other) = (Branch::main("s"), Branch::new("s", "other"));
-    let journal = Sqlite::open(&path).unwrap();
-    journal.create(&main).wait().unwrap();
-    journal.append(&main, 0, says("a b")).wait().unwrap();
-    journal.append(&main, 2, says("c d e")).wait().unwrap();
-    journal.append(&main, 5, says("f g")).wait().unwrap();
-    journal.fork(&main, 4, &other).wait().unwrap();
-    journal.append(&other, 4, says("x y")).wait().unwrap();
-    journal.append(&other, 6, says("z")).wait().unwrap();
+    let journal = Sqlite::open(&path).expect("opens");
+    journal.create(&main).wait().expect("fits");
+    journal.append(&main, 0, says("a b")).wait().expect("fits");
+    journal.append(&main, 2, says("c d e")).wait().expect("fits");
+    journal.append(&main, 5, says("f g")).wait().expect("fits");
+    journal.fork(&main, 4, &other).wait().expect("fits");
+    journal.append(&other, 4, says("x y")).wait().expect("fits");
+    journal.append(&other, 6, says("z")).wait().expect("fits");
     drop(journal);
 
-    let changed = Connection::open(&path).unwrap().execute_batch(tampering);
-    changed.unwrap();
+    let changed = Connection::open(&path).expect("opens").execute_batch(tampering);
+    changed.expect("is SQL");
 
-    let journal = Sqlite::open(&path).unwrap();
+    let journal = Sqlite::open(&path).expect("opens");
     let said = [&main, &other].map(|branch| match journal.verify(branch).wait() {
         Ok(Verdict::Whole(head)) => format!("{branch}: whole, {} events", head.seq),
         Ok(Verdict::Broken(damage)) => format!("{branch}: {damage}"),

@@ -121,7 +121,7 @@ pub(super) fn take(desk: &mut Desk, session: &SessionId, done: u64) -> Result<Ve
     };
     let mut delete = connection.prepare_cached("DELETE FROM inbox WHERE session = ?1 AND number <= ?2")?;
     delete.execute((key, int(done)))?;
-    Ok(read::inbox(connection, session)?)
+    Ok(read::inbox(connection, session, done)?)
 }
 
 /// Saves a fold and lets go of the earliest ones.

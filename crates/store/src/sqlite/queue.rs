@@ -88,3 +88,33 @@ impl<T> Queue<T> {
         drop(left);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_much_is_given_back_and_one_job_of_any_size_is_let_in() {
+        let queue = Queue::new();
+        queue.put("larger than all", BYTES_MAX * 2).unwrap();
+        assert!(matches!(queue.put("more", 1), Err(("more", Shut::Full(1)))));
+        assert_eq!(queue.take(10, 10), ["larger than all"]);
+        for _ in 0..JOBS_MAX {
+            queue.put("small", 1).unwrap();
+        }
+        assert!(matches!(queue.put("more", 1), Err(("more", Shut::Full(JOBS_MAX)))));
+        assert_eq!(queue.take(10, usize::MAX).len(), 10);
+        assert_eq!(queue.take(usize::MAX, 7).len(), 7);
+        queue.put("more", 1).unwrap();
+    }
+
+    #[test]
+    fn a_closed_queue_lets_nothing_in_and_gives_what_it_has() {
+        let queue = Queue::new();
+        queue.put("a", 1).unwrap();
+        queue.close();
+        assert!(matches!(queue.put("b", 1), Err(("b", Shut::Closed))));
+        assert_eq!(queue.take(9, 9), ["a"]);
+        assert!(queue.take(9, 9).is_empty());
+    }
+}

@@ -295,13 +295,15 @@ pub(super) fn branches(connection: &Connection, session: &SessionId) -> Result<V
     if branches.is_empty() { Err(Fault::NoSession(session.clone()).into()) } else { Ok(branches) }
 }
 
-/// What was left for the owner of a session.
-pub(super) fn inbox(connection: &Connection, session: &SessionId) -> rusqlite::Result<Vec<Sent>> {
+/// What was left for the owner of a session after a number.
+pub(super) fn inbox(connection: &Connection, session: &SessionId, done: u64) -> rusqlite::Result<Vec<Sent>> {
     let mut select = connection.prepare_cached(
-        "SELECT number, text FROM inbox WHERE session = (SELECT key FROM session WHERE id = ?1) ORDER BY number",
+        "SELECT number, text FROM inbox
+         WHERE session = (SELECT key FROM session WHERE id = ?1) AND number > ?2 ORDER BY number",
     )?;
-    let rows = select
-        .query_map([session.as_str()], |row| Ok(Sent { number: position(row, 0)?, text: row.get(1)? }))?;
+    let rows = select.query_map((session.as_str(), int(done)), |row| {
+        Ok(Sent { number: position(row, 0)?, text: row.get(1)? })
+    })?;
     rows.collect()
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
 
 use antiphon_event::SessionId;
 use antiphon_port::{Branch, Fault, Journal, Verdict};
@@ -77,11 +78,13 @@ fn appends_that_share_a_commit_fail_together() {
          BEGIN SELECT raise(ABORT, 'a sector is bad'); END",
     );
     // While the writer waits, all of them queue.
-    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let ((here, is_here), (go, wait)) = (channel(), channel());
     let waited = journal.threads.change(0, move |_| {
+        here.send(()).unwrap();
         wait.recv().unwrap();
         Ok(())
     });
+    is_here.recv().unwrap();
     let acks: Vec<_> = (3..50).map(|end| journal.append(&branch, end, says("x"))).collect();
     go.send(()).unwrap();
     waited.wait().unwrap();

@@ -38,6 +38,8 @@ fn inbox(room: &Room<'_>) {
     assert_eq!(take(0), all);
     assert_eq!(take(0), all, "nobody has dealt with it");
     assert_eq!(take(numbers[1]), all[2..]);
+    assert_eq!(take(numbers[1]), all[2..], "it was said before");
+    assert_eq!(take(0), all[2..], "what was dealt with is gone");
     assert_eq!(take(numbers[2]), []);
     let next = journal.send(&session, "4").wait().expect("sends");
     assert!(next > numbers[2], "numbers are not given twice");
