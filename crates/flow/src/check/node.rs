@@ -92,7 +92,7 @@ pub(super) fn state(subjects: &mut Subjects<'_>) {
 /// Expressions can be right, given what is known about what they look at.
 pub(super) fn formulas(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
-    let types = Types {
+    let mut types = Types {
         task: flow.settings.input.as_ref().map(|schema| schema.source().clone()),
         state: flow
             .settings
@@ -105,8 +105,9 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
     };
     let mut found = Vec::new();
     for (at, (_, node)) in flow.nodes.iter().enumerate() {
+        // One set for all, as it holds every node.
+        types.output = output_of(node);
         for (member, formula) in formulas_of(node) {
-            let types = Types { output: output_of(node), ..types.clone() };
             let problems = formula.check(&types);
             found.extend(
                 problems.into_iter().map(|problem| typed(Subject::Member(at, member.clone()), problem)),
@@ -116,12 +117,13 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
     for (at, edge) in flow.edges.iter().enumerate() {
         let When::If(Formula::Expression(condition)) = &edge.when else { continue };
         let source = subjects.shape.index.get(&edge.from).map(|node| &flow.nodes[*node].1);
-        let types = Types { output: source.and_then(output_of), ..types.clone() };
+        types.output = source.and_then(output_of);
         found.extend(condition.check_condition(&types).into_iter().map(|problem| {
             let column = problem.column.unwrap_or(1) as usize;
             typed(Subject::Condition(at, column), problem)
         }));
     }
+    types.output = None;
     if let Some(Formula::Expression(output)) = &flow.settings.output {
         found.extend(
             output.check(&types).into_iter().map(|problem| typed(Subject::Setting("output"), problem)),
