@@ -95,9 +95,11 @@ pub enum Refused {
 }
 
 impl Engine {
-    /// An engine with the machine's clock, and the scripted harness for agents.
+    /// An engine with the machine's clock, and the scripted harness for agents: those that name it and, as long as no
+    /// other one is given for `agent`, those of flow files that name none.
     pub fn new(journal: Arc<dyn Journal>) -> Self {
-        let harnesses = BTreeMap::from([("scripted".to_owned(), Arc::new(Scripted) as Arc<dyn Harness>)]);
+        let scripted: Arc<dyn Harness> = Arc::new(Scripted);
+        let harnesses = ["scripted", "agent"].map(|name| (name.to_owned(), Arc::clone(&scripted))).into();
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(UuidIds));
         Self(Arc::new(Parts { journal, clock, ids, harnesses, tools: Tools::new(), inbox: false }))
     }

@@ -11,6 +11,7 @@ use antiphon_event::body::system::Usage;
 use antiphon_event::{Body, EndReason, ErrorCode, Json, RunId};
 use antiphon_flow::function::{Call, Failure, Future, Reply};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::perform::Mouth;
@@ -42,15 +43,47 @@ pub trait Harness: Send + Sync + 'static {
 
 pub(crate) type Harnesses = BTreeMap<String, Arc<dyn Harness>>;
 
-/// Plays replies from the node's settings instead of calling a model: the n-th execution gets the n-th reply, and the
-/// last one from then on.
+/// Plays replies instead of calling a model: the n-th execution gets the n-th reply, and the last one from then on.
+///
+/// The replies are in the node's settings, or in its model's if that is of the provider `scripted`; a model of any other
+/// provider is refused. With an `output` schema in the settings the text is read as JSON.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scripted;
+
+/// The provider whose models have their replies with them.
+const PROVIDER: &str = "scripted";
 
 #[derive(Debug, Deserialize)]
 struct Script {
     #[serde(default)]
     replies: Vec<Vec<Step>>,
+    #[serde(default)]
+    model: Option<Model>,
+    #[serde(default)]
+    output: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Model {
+    provider: String,
+    #[serde(default)]
+    replies: Vec<Vec<Step>>,
+}
+
+impl Script {
+    /// What is said in this execution, from 1.
+    fn steps(self, execution: u32) -> Result<Vec<Step>, Failure> {
+        let mut replies = match self.model {
+            None => self.replies,
+            Some(Model { provider, replies }) if provider == PROVIDER => replies,
+            Some(Model { provider, .. }) => {
+                let message = format!("there is no provider `{provider}` here, only `{PROVIDER}`");
+                return Err(Failure::new(message));
+            }
+        };
+        let turn = (execution as usize).clamp(1, replies.len().max(1)) - 1;
+        Ok(if replies.is_empty() { Vec::new() } else { replies.swap_remove(turn) })
+    }
 }
 
 /// One thing a scripted model does.
@@ -82,8 +115,8 @@ impl Harness for Scripted {
         Box::pin(async move {
             let script: Script = serde_json::from_str(invoke.settings.as_str())
                 .map_err(|error| Failure::new(format!("the script of the agent cannot be read: {error}")))?;
-            let turn = (invoke.call.execution as usize).clamp(1, script.replies.len().max(1)) - 1;
-            let steps = script.replies.get(turn).cloned().unwrap_or_default();
+            let mut told = Told { is_json: script.output.is_some(), ..Told::default() };
+            let steps = script.steps(invoke.call.execution)?;
             invoke
                 .say(Body::HarnessStart(HarnessStart {
                     agent_id: None,
@@ -91,7 +124,6 @@ impl Harness for Scripted {
                     max_iterations: None,
                 }))
                 .await;
-            let mut told = Told::default();
             let result = play(&invoke, steps, &mut told).await;
             let reason = if result.is_ok() { EndReason::Done } else { EndReason::Error };
             let total_usage = Some(TotalUsage {
@@ -101,7 +133,7 @@ impl Harness for Scripted {
             });
             let end = HarnessEnd { reason: Some(reason), iterations: Some(1), total_usage };
             invoke.say(Body::HarnessEnd(end)).await;
-            result.map(|()| told.reply())
+            result.and_then(|()| told.reply())
         })
     }
 }
@@ -110,12 +142,14 @@ impl Harness for Scripted {
 #[derive(Debug, Default)]
 struct Told {
     text: String,
+    /// Whether the text is to be read as JSON.
+    is_json: bool,
     output: Option<Value>,
     spent: Spent,
 }
 
 impl Told {
-    fn reply(self) -> Reply {
+    fn reply(self) -> Result<Reply, Failure> {
         let telemetry = Telemetry {
             iterations: Some(1),
             tool_calls: None,
@@ -127,8 +161,15 @@ impl Told {
             cost_usd: self.spent.cost_usd,
             extra: Map::new(),
         };
-        let output = self.output.unwrap_or(Value::String(self.text));
-        Reply { telemetry: Some(telemetry), ..Reply::new(output) }
+        let output = match self.output {
+            Some(output) => output,
+            None if self.is_json => serde_json::from_str(&self.text).map_err(|error| Failure {
+                code: ErrorCode::Schema,
+                message: format!("the agent was to answer in JSON: {error}"),
+            })?,
+            None => Value::String(self.text),
+        };
+        Ok(Reply { telemetry: Some(telemetry), ..Reply::new(output) })
     }
 }
 

@@ -434,6 +434,34 @@ async fn a_scripted_agent_streams_and_its_loop_goes_round() {
 }
 
 #[tokio::test]
+async fn an_agent_of_a_flow_file_is_scripted_if_its_model_is_and_answers_in_json_if_asked_to() {
+    let schema = "output: {type: object}";
+    let rows = [
+        ("provider: scripted, replies: [[{text: a}, {text: b}]]", "", Ok(json!("ab"))),
+        ("provider: scripted, replies: [[{text: '{\"ok\": true}'}]]", schema, Ok(json!({"ok": true}))),
+        ("provider: scripted, replies: [[{text: fine}]]", schema, Err("the agent was to answer in JSON")),
+        ("provider: scripted", "", Ok(json!(""))),
+        ("provider: openai", "", Err("there is no provider `openai` here, only `scripted`")),
+    ];
+    for (model, output, expected) in rows {
+        let text = format!("{{antiphon: 1, nodes: {{a: {{agent: {{model: {{{model}}}, {output}}}}}}}}}");
+        let none = |_: &str| Err("there is no other".to_owned());
+        let flow = antiphon_flow::file::read("a.yaml", &text, &none).expect("sound").flow;
+        let engine = engine();
+        let mut run = engine.start(flow, Invocation::new("task")).await.expect("accepted");
+        let report = run.wait().await.expect("no fault");
+        let error = events(&run).await.into_iter().find_map(|event| match event.body {
+            Body::NodeEnd(end) => end.error.map(|error| error.message),
+            _ => None,
+        });
+        match expected {
+            Ok(output) => assert_eq!((report.output.value(), error), (output, None), "{model}"),
+            Err(why) => assert!(error.as_ref().is_some_and(|error| error.contains(why)), "{error:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_run_is_refused_while_another_is_under_way_in_its_session() {
     let flow = Flow::new("gate")
         .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
