@@ -15,6 +15,7 @@ use crate::driver::Driver;
 use crate::harness::{Harness, Harnesses, Scripted};
 use crate::resume::{self, Resumption};
 use crate::run::Run;
+use crate::stand_in::StandIn;
 use crate::tool::{Tool, Tools};
 
 /// How many wishes may wait for a driver.
@@ -39,7 +40,7 @@ const WISHES_MAX: usize = 64;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Engine(Arc<Parts>);
+pub struct Engine(pub(crate) Arc<Parts>);
 
 /// What runs need of the outside.
 #[derive(Clone)]
@@ -50,6 +51,7 @@ pub(crate) struct Parts {
     pub(crate) harnesses: Harnesses,
     pub(crate) tools: Tools,
     pub(crate) inbox: bool,
+    pub(crate) stand_in: Option<Arc<dyn StandIn>>,
 }
 
 /// What a run is started with.
@@ -63,6 +65,8 @@ pub struct Invocation {
     pub session: Option<SessionId>,
     /// What people call a new session.
     pub title: Option<String>,
+    /// Whatever is to be kept with a new session.
+    pub metadata: Option<Json>,
     /// Whether the task is what a person said, and is to be seen as such.
     pub said: bool,
 }
@@ -70,7 +74,7 @@ pub struct Invocation {
 impl Invocation {
     /// A run with this task in a session of its own.
     pub fn new(task: impl Into<Json>) -> Self {
-        Self { task: task.into(), state: BTreeMap::new(), session: None, title: None, said: false }
+        Self { task: task.into(), state: BTreeMap::new(), session: None, title: None, metadata: None, said: false }
     }
 }
 
@@ -101,7 +105,7 @@ impl Engine {
         let scripted: Arc<dyn Harness> = Arc::new(Scripted);
         let harnesses = ["scripted", "agent"].map(|name| (name.to_owned(), Arc::clone(&scripted))).into();
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(UuidIds));
-        Self(Arc::new(Parts { journal, clock, ids, harnesses, tools: Tools::new(), inbox: false }))
+        Self(Arc::new(Parts { journal, clock, ids, harnesses, tools: Tools::new(), inbox: false, stand_in: None }))
     }
 
     /// Tells the time by another clock.
@@ -139,6 +143,13 @@ impl Engine {
         self
     }
 
+    /// Lets somebody else answer for nodes instead of doing their work.
+    #[must_use]
+    pub fn stand_in(mut self, stand_in: impl StandIn) -> Self {
+        Arc::make_mut(&mut self.0).stand_in = Some(Arc::new(stand_in));
+        self
+    }
+
     /// The journal.
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.0.journal
@@ -159,7 +170,7 @@ impl Engine {
         let (origin, said) = self.origin(&invocation);
         let run = origin.run.clone();
         if seq == 0 {
-            driver.batch.push(self.session_created(invocation.title.clone()));
+            driver.batch.push(self.session_created(invocation.title.clone(), invocation.metadata.clone()));
         }
         driver.batch.extend(said);
         let root = driver.tree.add(Scheduler::new(flow, origin), None);
@@ -200,8 +211,8 @@ impl Engine {
         Ok(events.last().and_then(|event| event.head.seq).unwrap_or(0))
     }
 
-    fn session_created(&self, title: Option<String>) -> Event {
-        let body = Body::SessionCreated(SessionCreated { title, metadata: None });
+    fn session_created(&self, title: Option<String>, metadata: Option<Json>) -> Event {
+        let body = Body::SessionCreated(SessionCreated { title, metadata });
         let mut event = Event { head: antiphon_event::Head::default(), body, extra: Vec::new() };
         event.head.at = Some(self.0.clock.now());
         event

@@ -13,6 +13,7 @@ use tokio::task::AbortHandle;
 use crate::command;
 use crate::driver::{Driver, Wake};
 use crate::harness::Invoke;
+use crate::stand_in::Job;
 use crate::tool::ToolCall;
 
 /// Where what a node says goes: to the driver, with the attempt it belongs to.
@@ -53,6 +54,10 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortH
     let call = scheduler.call(attempt, driver.branch.branch.as_str(), Arc::new(mouth.clone()));
     let wakes = driver.wakes.clone();
     let report = move |result| Wake::Outcome(machine, attempt, result);
+    if let Some(stand_in) = &driver.parts.stand_in {
+        let path = scheduler.path(attempt.node);
+        return start_async(stand_in.answer(Job { path, call }), wakes, report);
+    }
     let work: Future<Result<Reply, Failure>> = match &scheduler.flow().nodes()[attempt.node].work {
         Work::Function(function) => match function.code() {
             Code::Plain(code) => return start_plain(Arc::clone(code), call, wakes, report),
@@ -75,6 +80,14 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortH
         },
         other => refuse(format!("a `{}` is not the driver's to do", other.kind())),
     };
+    start_async(work, wakes, report)
+}
+
+fn start_async(
+    work: Future<Result<Reply, Failure>>,
+    wakes: mpsc::Sender<Wake>,
+    report: impl Fn(Result<Reply, Failure>) -> Wake + Send + 'static,
+) -> AbortHandle {
     tokio::spawn(async move {
         let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
         let _ = wakes.send(report(result)).await;

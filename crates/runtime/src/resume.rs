@@ -51,7 +51,11 @@ pub(crate) fn unfinished(events: &[Event]) -> Option<RunId> {
 
 /// Reads a branch and builds the machines of its last run.
 pub(crate) async fn load(parts: &Parts, branch: &Branch, flow: Option<Flow>) -> Result<Resumption, Refused> {
-    let events = read_all(parts, branch).await?;
+    rebuild(&read_all(parts, branch).await?, branch, flow)
+}
+
+/// Builds the machines of the last run that events tell of.
+pub(crate) fn rebuild(events: &[Event], branch: &Branch, flow: Option<Flow>) -> Result<Resumption, Refused> {
     let root = |event: &&Event| matches!(event.body, Body::RunStart(_)) && event.head.node_path.is_none();
     let Some(start) = events.iter().rposition(|event| root(&event)) else {
         return Err(Refused::NoRun(branch.session.clone()));

@@ -1,0 +1,75 @@
+//! Another way on from a position of the past, and a look at the past as it was.
+
+use std::collections::BTreeMap;
+
+use antiphon_event::body::session::{BranchCreated, ForkPoint};
+use antiphon_event::{Body, Event, Head, Json};
+use antiphon_flow::{Flow, Input, Now};
+use antiphon_port::{Batch, Branch};
+
+use crate::engine::{Engine, Refused};
+use crate::report::Report;
+use crate::resume::{Resumption, read_all, rebuild};
+
+/// A branch to be made.
+#[derive(Debug, Clone)]
+pub struct Forking {
+    /// The branch it leaves.
+    pub from: Branch,
+    /// The last position that both have.
+    pub at: u64,
+    /// The new branch.
+    pub into: Branch,
+    /// What is contributed to the state there, by key.
+    pub writes: BTreeMap<String, Json>,
+    /// Who wants it.
+    pub by: String,
+}
+
+impl Engine {
+    /// Begins a branch that goes its own way after a position; nothing is copied, and nothing runs until it is resumed.
+    /// Changes of the state are refused if they do not fit the flow; nothing is made then. The position of its last
+    /// event.
+    pub async fn fork(&self, forking: Forking, flow: Option<Flow>) -> Result<u64, Refused> {
+        let Forking { from, at, into, writes, by } = forking;
+        let patch = if writes.is_empty() { Vec::new() } else { self.patch(&from, at, flow, writes, by).await? };
+        let journal = self.journal();
+        let head = journal.fork(&from, at, &into).await?;
+        let from = ForkPoint { branch_id: from.branch, seq: at, hash: Some(head.hash.to_string()) };
+        let created = Body::BranchCreated(BranchCreated { from: Some(from) });
+        let head_of = Head { at: Some(self.0.clock.now()), ..Head::default() };
+        let mut events = vec![Event { head: head_of, body: created, extra: Vec::new() }];
+        events.extend(patch);
+        let batch = Batch::new(events).expect("it holds at least the first event");
+        Ok(journal.append(&into, head.seq, batch).await?.last)
+    }
+
+    async fn patch(
+        &self,
+        from: &Branch,
+        at: u64,
+        flow: Option<Flow>,
+        writes: BTreeMap<String, Json>,
+        by: String,
+    ) -> Result<Vec<Event>, Refused> {
+        let past = self.past(from, Some(at), flow).await?;
+        let now = Now { at: self.0.clock.now(), dice: self.0.ids.dice() };
+        Ok(past.tree.machines[0].scheduler.decide(Input::Patch { writes, by }, now)?)
+    }
+
+    /// How the last run of a branch stood at a position, or stands now; changes nothing. A run that has not ended is
+    /// reported as paused, whether or not somebody is at work on it.
+    pub async fn look(&self, branch: &Branch, at: Option<u64>, flow: Option<Flow>) -> Result<Report, Refused> {
+        let Resumption { tree, seq, .. } = self.past(branch, at, flow).await?;
+        let root = &tree.machines[0];
+        Ok(Report::new(&root.scheduler, branch.session.clone(), root.end.as_ref(), tree.relays(), seq))
+    }
+
+    async fn past(&self, branch: &Branch, at: Option<u64>, flow: Option<Flow>) -> Result<Resumption, Refused> {
+        let mut events = read_all(&self.0, branch).await?;
+        if let Some(at) = at {
+            events.retain(|event| event.head.seq.is_some_and(|seq| seq <= at));
+        }
+        rebuild(&events, branch, flow)
+    }
+}
