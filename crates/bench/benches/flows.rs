@@ -9,8 +9,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use antiphon_event::{Json, Timestamp};
-use antiphon_flow::function::{Function, Reply};
+use antiphon_flow::function::Reply;
 use antiphon_flow::{Edge, Effect, Flow, Formula, Input, Limits, Node, Now, Origin, Scheduler};
+use antiphon_runtime::Function;
 use antiphon_runtime::{Engine, Invocation, Outcome};
 use clap::Parser;
 use cpu_time::ProcessTime;
@@ -120,7 +121,8 @@ fn map(_: usize) -> Flow {
 
 /// Runs a flow on the scheduler alone; how many nodes ran.
 fn schedule(flow: &Flow) -> usize {
-    let origin = Origin { run: "r".into(), parent: None, turn: Some("r".into()), path: Vec::new(), item: false };
+    let origin =
+        Origin { run: "r".into(), parent: None, turn: Some("r".into()), path: Vec::new(), item: false };
     let mut scheduler = Scheduler::new(flow.clone(), origin);
     let now = Now { at: Timestamp::from_millis(1).expect("a moment"), dice: 0.5 };
     let output = Json::from(Value::Null);

@@ -11,7 +11,7 @@ use crate::definition::{
     OnFailure, Settings, ToolUse, When, Work,
 };
 use crate::expr::{Expression, ParseError};
-use crate::function::Function;
+use crate::function::Code;
 use crate::guard::{Action, Guard};
 use crate::hook::Hook;
 use crate::moment::Formula;
@@ -176,8 +176,8 @@ impl Node {
     }
 
     /// Rust code.
-    pub fn function(function: Function) -> Self {
-        Self::new(Work::Function(function))
+    pub fn function(code: impl Into<Code>) -> Self {
+        Self::new(Work::Function(code.into()))
     }
 
     /// An expression over `task`, `input`, `state`, `outputs` …

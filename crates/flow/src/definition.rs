@@ -9,7 +9,7 @@ use std::time::Duration;
 use antiphon_event::{FlowNodeId, Json};
 
 use crate::expr::Expression;
-use crate::function::Function;
+use crate::function::Code;
 use crate::guard::Guard;
 use crate::hook::Hooks;
 use crate::moment::Formula;
@@ -138,7 +138,7 @@ pub struct Node {
 #[derive(Debug, Clone)]
 pub enum Work {
     /// Rust code.
-    Function(Function),
+    Function(Code),
     /// An expression; its value is the output.
     Expression(Expression),
     /// A program: input on stdin, output on stdout.

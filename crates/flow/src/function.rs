@@ -1,62 +1,35 @@
-//! [`Function`]: Rust code as the work of a node.
+//! [`Code`]: Rust code as the work of a node, and what work comes to: a [`Reply`] or a [`Failure`].
 //!
-//! Plain functions, async functions, and functions that say something while they work. The driver calls them;
-//! nothing here starts a task.
+//! What the code is, and how it is called, is between the driver and whoever wrote it; nothing here calls it.
 
+use std::any::Any;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use antiphon_event::body::content::Text;
 use antiphon_event::body::flow::Telemetry;
-use antiphon_event::{Body, ErrorCode, FlowNodeId, Json, RunId};
+use antiphon_event::{ErrorCode, Json};
 use serde_json::Value;
 
-use crate::state::State;
-
-/// A future that can be sent to another thread.
-pub type Future<T> = Pin<Box<dyn std::future::Future<Output = T> + Send>>;
-
-/// Rust code as the work of a node.
+/// Rust code as the work of a node, in the form its driver wants it.
 #[derive(Clone)]
-pub struct Function(pub(crate) Code);
+pub struct Code(Arc<dyn Any + Send + Sync>);
 
-/// How the code wants to be called.
-#[derive(Clone)]
-pub enum Code {
-    /// It may block its thread, and gets one of its own.
-    Plain(Arc<dyn Fn(Call) -> Result<Reply, Failure> + Send + Sync>),
-    /// It waits without blocking.
-    Async(Arc<dyn Fn(Call) -> Future<Result<Reply, Failure>> + Send + Sync>),
+impl Code {
+    /// Code in the form of a driver.
+    pub fn new(code: impl Any + Send + Sync) -> Self {
+        Self(Arc::new(code))
+    }
+
+    /// The code, if it is in this form.
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
 }
 
-/// One execution of a node, as its code sees it.
-#[derive(Clone)]
-pub struct Call {
-    /// What it gets.
-    pub input: Json,
-    /// The state when it started; what it wants to change goes into its [`Reply`].
-    pub state: State,
-    /// The task of the whole flow.
-    pub task: Json,
-    /// The run it is part of.
-    pub run: RunId,
-    /// The node.
-    pub node: FlowNodeId,
-    /// Which execution, from 1.
-    pub execution: u32,
-    /// Which attempt at it, from 1.
-    pub attempt: u32,
-    /// The same for every attempt at this execution: what lets others tell a repeat from a second wish.
-    pub key: Arc<str>,
-    /// Where what it says while it works goes.
-    pub voice: Arc<dyn Voice>,
-}
-
-/// Takes in what a node says while it works.
-pub trait Voice: Send + Sync {
-    /// Hands an event over. Waits while the journal is behind; what is said after the node ended is dropped.
-    fn say(&self, body: Body) -> Future<()>;
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Code")
+    }
 }
 
 /// What a node gives.
@@ -78,43 +51,6 @@ pub struct Failure {
     pub code: ErrorCode,
     /// For a person.
     pub message: String,
-}
-
-impl Function {
-    /// Code that may block its thread.
-    pub fn plain<R: Into<Reply>>(code: impl Fn(Call) -> Result<R, Failure> + Send + Sync + 'static) -> Self {
-        Self(Code::Plain(Arc::new(move |call| code(call).map(Into::into))))
-    }
-
-    /// Code that waits without blocking, and may [say](Call::say) things while it works.
-    pub fn new<R, F>(code: impl Fn(Call) -> F + Send + Sync + 'static) -> Self
-    where
-        R: Into<Reply>,
-        F: std::future::Future<Output = Result<R, Failure>> + Send + 'static,
-    {
-        Self(Code::Async(Arc::new(move |call| {
-            let work = code(call);
-            Box::pin(async move { work.await.map(Into::into) })
-        })))
-    }
-
-    /// How it wants to be called.
-    pub fn code(&self) -> &Code {
-        &self.0
-    }
-}
-
-impl Call {
-    /// The input, parsed.
-    pub fn value(&self) -> Value {
-        self.input.value()
-    }
-
-    /// Says a piece of text, which readers see at once.
-    pub async fn say(&self, text: impl Into<String>) {
-        let id = format!("{}/{}:{}", self.run, self.node, self.execution);
-        self.voice.say(Body::Text(Text { id: id.into(), content: text.into(), provenance: None })).await;
-    }
 }
 
 impl Reply {
@@ -181,14 +117,5 @@ impl From<String> for Failure {
 impl From<&str> for Failure {
     fn from(message: &str) -> Self {
         Self::new(message)
-    }
-}
-
-impl fmt::Debug for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Code::Plain(_) => "Function(plain)",
-            Code::Async(_) => "Function(async)",
-        })
     }
 }

@@ -22,8 +22,8 @@ pub mod time;
 
 pub use builder::Builder;
 pub use definition::{
-    AgentUse, Auto, Class, Command, Edge, EdgeIndex, Flow, Guards, Human, Join, Limits, Map, Node, NodeIndex, OnError,
-    OnFailure, OnTimeout, Settings, ToolUse, When, Work,
+    AgentUse, Auto, Class, Command, Edge, EdgeIndex, Flow, Guards, Human, Join, Limits, Map, Node, NodeIndex,
+    OnError, OnFailure, OnTimeout, Settings, ToolUse, When, Work,
 };
 pub use expr::Expression;
 pub use hook::may_be_said;

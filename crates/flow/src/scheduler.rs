@@ -18,7 +18,6 @@ mod spot;
 mod start;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use antiphon_event::body::flow::{NodeError, Telemetry};
 use antiphon_event::body::request::RelayResolved;
@@ -30,7 +29,7 @@ use antiphon_event::{
 pub use self::spot::Waits;
 use self::spot::{Decision, Spot, Status};
 use crate::definition::{EdgeIndex, Flow, NodeIndex, Work};
-use crate::function::{Call, Failure, Reply, Voice};
+use crate::function::{Failure, Reply};
 use crate::moment::Others;
 use crate::state::State;
 
@@ -387,22 +386,10 @@ impl Scheduler {
         self.clock.worked_ms + if self.at_work() { since } else { 0 }
     }
 
-    /// One attempt as its code sees it. The key is the same for every attempt at an execution, and another on another
-    /// branch.
-    pub fn call(&self, attempt: Attempt, branch: &str, voice: Arc<dyn Voice>) -> Call {
-        let (run, node) = (&self.origin.run, self.flow.id(attempt.node));
-        let key = format!("{run}/{node}/{}", attempt.execution);
-        Call {
-            input: self.input(attempt.node),
-            state: self.state.clone(),
-            task: self.task.clone(),
-            run: run.clone(),
-            node: node.clone(),
-            execution: attempt.execution,
-            attempt: attempt.attempt,
-            key: if branch == "main" { key.into() } else { format!("{branch}/{key}").into() },
-            voice,
-        }
+    /// The idempotency key of an execution: the same for every attempt at it, and another on another branch.
+    pub fn key(&self, attempt: Attempt, branch: &str) -> String {
+        let key = format!("{}/{}/{}", self.origin.run, self.flow.id(attempt.node), attempt.execution);
+        if branch == "main" { key } else { format!("{branch}/{key}") }
     }
 
     fn attempt(&self, node: NodeIndex) -> Attempt {

@@ -7,10 +7,11 @@ use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::function::Call;
 use antiphon_event::body::tool::ToolProgress;
 use antiphon_event::{Body, ErrorCode, Json};
 use antiphon_flow::Command;
-use antiphon_flow::function::{Call, Failure, Reply};
+use antiphon_flow::function::{Failure, Reply};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;

@@ -74,7 +74,14 @@ pub struct Invocation {
 impl Invocation {
     /// A run with this task in a session of its own.
     pub fn new(task: impl Into<Json>) -> Self {
-        Self { task: task.into(), state: BTreeMap::new(), session: None, title: None, metadata: None, said: false }
+        Self {
+            task: task.into(),
+            state: BTreeMap::new(),
+            session: None,
+            title: None,
+            metadata: None,
+            said: false,
+        }
     }
 }
 
@@ -105,7 +112,15 @@ impl Engine {
         let scripted: Arc<dyn Harness> = Arc::new(Scripted);
         let harnesses = ["scripted", "agent"].map(|name| (name.to_owned(), Arc::clone(&scripted))).into();
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(UuidIds));
-        Self(Arc::new(Parts { journal, clock, ids, harnesses, tools: Tools::new(), inbox: false, stand_in: None }))
+        Self(Arc::new(Parts {
+            journal,
+            clock,
+            ids,
+            harnesses,
+            tools: Tools::new(),
+            inbox: false,
+            stand_in: None,
+        }))
     }
 
     /// Tells the time by another clock.

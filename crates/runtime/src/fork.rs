@@ -32,7 +32,8 @@ impl Engine {
     /// event.
     pub async fn fork(&self, forking: Forking, flow: Option<Flow>) -> Result<u64, Refused> {
         let Forking { from, at, into, writes, by } = forking;
-        let patch = if writes.is_empty() { Vec::new() } else { self.patch(&from, at, flow, writes, by).await? };
+        let patch =
+            if writes.is_empty() { Vec::new() } else { self.patch(&from, at, flow, writes, by).await? };
         let journal = self.journal();
         let head = journal.fork(&from, at, &into).await?;
         let from = ForkPoint { branch_id: from.branch, seq: at, hash: Some(head.hash.to_string()) };
@@ -59,13 +60,23 @@ impl Engine {
 
     /// How the last run of a branch stood at a position, or stands now; changes nothing. A run that has not ended is
     /// reported as paused, whether or not somebody is at work on it.
-    pub async fn look(&self, branch: &Branch, at: Option<u64>, flow: Option<Flow>) -> Result<Report, Refused> {
+    pub async fn look(
+        &self,
+        branch: &Branch,
+        at: Option<u64>,
+        flow: Option<Flow>,
+    ) -> Result<Report, Refused> {
         let Resumption { tree, seq, .. } = self.past(branch, at, flow).await?;
         let root = &tree.machines[0];
         Ok(Report::new(&root.scheduler, branch.session.clone(), root.end.as_ref(), tree.relays(), seq))
     }
 
-    async fn past(&self, branch: &Branch, at: Option<u64>, flow: Option<Flow>) -> Result<Resumption, Refused> {
+    async fn past(
+        &self,
+        branch: &Branch,
+        at: Option<u64>,
+        flow: Option<Flow>,
+    ) -> Result<Resumption, Refused> {
         let mut events = read_all(&self.0, branch).await?;
         if let Some(at) = at {
             events.retain(|event| event.head.seq.is_some_and(|seq| seq <= at));

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::function::{Call, Future};
 use antiphon_event::body::content::{Reasoning, Text};
 use antiphon_event::body::flow::Telemetry;
 use antiphon_event::body::lifecycle::{HarnessEnd, HarnessStart, TotalUsage};
 use antiphon_event::body::system::Usage;
 use antiphon_event::{Body, EndReason, ErrorCode, Json, RunId};
-use antiphon_flow::function::{Call, Failure, Future, Reply};
+use antiphon_flow::function::{Failure, Reply};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};

@@ -4,14 +4,15 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use antiphon_event::{Body, ErrorCode, Event, Head, RunId};
-use antiphon_flow::function::{Call, Code, Failure, Future, Reply, Voice};
-use antiphon_flow::{Attempt, Work, may_be_said};
+use antiphon_flow::function::{Failure, Reply};
+use antiphon_flow::{Attempt, Scheduler, Work, may_be_said};
 use futures_util::FutureExt;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::command;
 use crate::driver::{Driver, Wake};
+use crate::function::{Call, Function, Future, Kind, Voice};
 use crate::harness::Invoke;
 use crate::stand_in::Job;
 use crate::tool::ToolCall;
@@ -47,11 +48,26 @@ impl Voice for Mouth {
     }
 }
 
+/// One attempt as its code sees it.
+fn call(scheduler: &Scheduler, attempt: Attempt, branch: &str, voice: Arc<dyn Voice>) -> Call {
+    Call {
+        input: scheduler.input(attempt.node),
+        state: scheduler.state().clone(),
+        task: scheduler.task().clone(),
+        run: scheduler.origin().run.clone(),
+        node: scheduler.flow().id(attempt.node).clone(),
+        execution: attempt.execution,
+        attempt: attempt.attempt,
+        key: scheduler.key(attempt, branch).into(),
+        voice,
+    }
+}
+
 /// Starts the work of an attempt.
 pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortHandle {
     let scheduler = &driver.tree.machines[machine].scheduler;
     let mouth = Mouth { machine, attempt, wakes: driver.wakes.clone() };
-    let call = scheduler.call(attempt, driver.branch.branch.as_str(), Arc::new(mouth.clone()));
+    let call = call(scheduler, attempt, driver.branch.branch.as_str(), Arc::new(mouth.clone()));
     let wakes = driver.wakes.clone();
     let report = move |result| Wake::Outcome(machine, attempt, result);
     if let Some(stand_in) = &driver.parts.stand_in {
@@ -59,9 +75,10 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortH
         return start_async(stand_in.answer(Job { path, call }), wakes, report);
     }
     let work: Future<Result<Reply, Failure>> = match &scheduler.flow().nodes()[attempt.node].work {
-        Work::Function(function) => match function.code() {
-            Code::Plain(code) => return start_plain(Arc::clone(code), call, wakes, report),
-            Code::Async(code) => code(call),
+        Work::Function(code) => match code.get::<Function>() {
+            Some(Function(Kind::Plain(code))) => return start_plain(Arc::clone(code), call, wakes, report),
+            Some(Function(Kind::Async(code))) => code(call),
+            None => refuse("its code was written for another driver".to_owned()),
         },
         Work::Command(command) => {
             let json = scheduler.flow().nodes()[attempt.node].output.is_some();

@@ -1,7 +1,8 @@
 //! [`StandIn`]: answers for nodes instead of doing their work, such as from a recording.
 
+use crate::function::{Call, Future};
 use antiphon_event::FlowNodeId;
-use antiphon_flow::function::{Call, Failure, Future, Reply};
+use antiphon_flow::function::{Failure, Reply};
 
 /// The work of a node that somebody else is to answer for.
 pub struct Job {

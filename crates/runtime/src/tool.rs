@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::function::{Call, Future};
 use antiphon_event::Json;
-use antiphon_flow::function::{Call, Failure, Future, Reply};
+use antiphon_flow::function::{Failure, Reply};
 
 /// A call of a tool.
 pub struct ToolCall {

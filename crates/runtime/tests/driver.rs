@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, Json, Mode, NodeStatus};
-use antiphon_flow::function::{Failure, Function};
+use antiphon_flow::function::Failure;
 use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce};
 use antiphon_flow::{Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
 use antiphon_port::Journal;
+use antiphon_runtime::Function;
 use antiphon_runtime::{Engine, Invocation, Outcome, Report, Run, TaskClock};
 use serde_json::{Value, json};
 

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use antiphon_flow::function::{Call, Failure, Function};
+use antiphon_flow::function::Failure;
+use antiphon_runtime::{Call, Function};
 use serde_json::{Value, json};
 
 /// What one node does.

@@ -227,7 +227,11 @@ impl Risk {
             );
         }
         let (effect, fate) = rule::node(event, start.node_type.as_deref());
-        let step = Step { name: start.node_type.as_deref().map(Into::into), effect, ..begun(StepKind::Node, &id, event) };
+        let step = Step {
+            name: start.node_type.as_deref().map(Into::into),
+            effect,
+            ..begun(StepKind::Node, &id, event)
+        };
         let place = self.begin(judged(step, fate), changes);
         self.nodes.insert(latest, place);
         Some(())

@@ -35,6 +35,9 @@ const STD: &[&str] = &[
     "num",
     "ops",
     "option",
+    // To catch a panic of code that was handed in.
+    "panic::AssertUnwindSafe",
+    "panic::catch_unwind",
     "rc",
     "result",
     "slice",

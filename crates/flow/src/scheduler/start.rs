@@ -97,7 +97,8 @@ impl Scheduler {
         if left == 0 && slots > 0 {
             return self.cut_off(antiphon_event::StopReason::MaxNodeExecutions, now);
         }
-        let count = self.ready.len().min(slots).min(usize::try_from(left).unwrap_or(usize::MAX)).min(STARTS_MAX);
+        let count =
+            self.ready.len().min(slots).min(usize::try_from(left).unwrap_or(usize::MAX)).min(STARTS_MAX);
         let mut events = Vec::with_capacity(count * 2);
         let mut opened = Vec::new();
         for &node in self.ready.iter().take(count) {

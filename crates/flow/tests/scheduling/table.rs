@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, Json, Mode, NodeStatus, Timestamp};
-use antiphon_flow::function::{Failure, Function, Reply};
+use antiphon_flow::function::{Code, Failure, Reply};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::{
     Attempt, Builder, Class, Edge, Effect, Flow, Formula, Input, Join, Limits, Node, Now, OnFailure, Origin,
@@ -223,7 +223,7 @@ fn node(word: &str, nodes: &mut BTreeMap<String, Node>, order: &mut Vec<String>)
     let id = parts.next().expect("an id").to_owned();
     if !nodes.contains_key(&id) {
         order.push(id.clone());
-        nodes.insert(id.clone(), Node::function(Function::plain(|_| Ok(()))));
+        nodes.insert(id.clone(), Node::function(Code::new(())));
     }
     for part in parts {
         let node = nodes.remove(&id).expect("it was just put there");

@@ -1,0 +1,95 @@
+//! [`Function`]: Rust code as the work of a node, as this driver calls it.
+//!
+//! Plain functions, async functions, and functions that say something while they work.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use antiphon_event::body::content::Text;
+use antiphon_event::{Body, FlowNodeId, Json, RunId};
+use antiphon_flow::function::{Code, Failure, Reply};
+use antiphon_flow::state::State;
+use serde_json::Value;
+
+/// A future that can be sent to another thread.
+pub type Future<T> = Pin<Box<dyn std::future::Future<Output = T> + Send>>;
+
+/// Rust code as the work of a node; `Node::function` takes it.
+#[derive(Clone)]
+pub struct Function(pub(crate) Kind);
+
+/// How the code wants to be called.
+#[derive(Clone)]
+pub(crate) enum Kind {
+    /// It may block its thread, and gets one of its own.
+    Plain(Arc<dyn Fn(Call) -> Result<Reply, Failure> + Send + Sync>),
+    /// It waits without blocking.
+    Async(Arc<dyn Fn(Call) -> Future<Result<Reply, Failure>> + Send + Sync>),
+}
+
+/// One execution of a node, as its code sees it.
+#[derive(Clone)]
+pub struct Call {
+    /// What it gets.
+    pub input: Json,
+    /// The state when it started; what it wants to change goes into its [`Reply`].
+    pub state: State,
+    /// The task of the whole flow.
+    pub task: Json,
+    /// The run it is part of.
+    pub run: RunId,
+    /// The node.
+    pub node: FlowNodeId,
+    /// Which execution, from 1.
+    pub execution: u32,
+    /// Which attempt at it, from 1.
+    pub attempt: u32,
+    /// The same for every attempt at this execution: what lets others tell a repeat from a second wish.
+    pub key: Arc<str>,
+    /// Where what it says while it works goes.
+    pub voice: Arc<dyn Voice>,
+}
+
+/// Takes in what a node says while it works.
+pub trait Voice: Send + Sync {
+    /// Hands an event over. Waits while the journal is behind; what is said after the node ended is dropped.
+    fn say(&self, body: Body) -> Future<()>;
+}
+
+impl Function {
+    /// Code that may block its thread.
+    pub fn plain<R: Into<Reply>>(code: impl Fn(Call) -> Result<R, Failure> + Send + Sync + 'static) -> Self {
+        Self(Kind::Plain(Arc::new(move |call| code(call).map(Into::into))))
+    }
+
+    /// Code that waits without blocking, and may [say](Call::say) things while it works.
+    pub fn new<R, F>(code: impl Fn(Call) -> F + Send + Sync + 'static) -> Self
+    where
+        R: Into<Reply>,
+        F: std::future::Future<Output = Result<R, Failure>> + Send + 'static,
+    {
+        Self(Kind::Async(Arc::new(move |call| {
+            let work = code(call);
+            Box::pin(async move { work.await.map(Into::into) })
+        })))
+    }
+}
+
+impl Call {
+    /// The input, parsed.
+    pub fn value(&self) -> Value {
+        self.input.value()
+    }
+
+    /// Says a piece of text, which readers see at once.
+    pub async fn say(&self, text: impl Into<String>) {
+        let id = format!("{}/{}:{}", self.run, self.node, self.execution);
+        self.voice.say(Body::Text(Text { id: id.into(), content: text.into(), provenance: None })).await;
+    }
+}
+
+impl From<Function> for Code {
+    fn from(function: Function) -> Self {
+        Self::new(function)
+    }
+}
