@@ -20,7 +20,7 @@ use expect_test::Expect;
 use serde_json::Value;
 
 /// Builds the flow, takes the steps and compares what the scheduler did after each.
-pub fn check(line: &str, expect: Expect) {
+pub(crate) fn check(line: &str, expect: Expect) {
     let mut parts = line.split('|').map(str::trim);
     let flow = flow(parts.next().expect("a flow"));
     let mut table = Table::new(flow.clone());
@@ -169,7 +169,7 @@ fn origin() -> Origin {
 }
 
 /// Reads a flow of one line.
-pub fn flow(line: &str) -> Flow {
+fn flow(line: &str) -> Flow {
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
     let mut order = Vec::new();
     let mut edges = Vec::new();
