@@ -124,7 +124,7 @@ fn schedule(flow: &Flow) -> usize {
     let origin =
         Origin { run: "r".into(), parent: None, turn: Some("r".into()), path: Vec::new(), item: false };
     let mut scheduler = Scheduler::new(flow.clone(), origin);
-    let now = Now { at: Timestamp::from_millis(1).expect("a moment"), dice: 0.5 };
+    let now = Now { at: Timestamp::from_millis(1).expect("a moment"), dice: 0.5, steps: None };
     let output = Json::from(Value::Null);
     let mut work = VecDeque::new();
     let mut input = Input::Start { task: output.clone(), state: BTreeMap::new() };

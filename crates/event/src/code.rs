@@ -97,8 +97,8 @@ codes! {
     /// Why a flow ended before its last node.
     StopReason {
         MaxNodeExecutions = "max_node_executions", ExecutionTimeout = "execution_timeout",
-        BudgetTokens = "budget_tokens", BudgetCost = "budget_cost", Stalled = "stalled",
-        NodeFailed = "node_failed", Cancelled = "cancelled",
+        BudgetTokens = "budget_tokens", BudgetCost = "budget_cost", BudgetSteps = "budget_steps",
+        BudgetAgents = "budget_agents", Stalled = "stalled", NodeFailed = "node_failed", Cancelled = "cancelled",
     }
 
     /// What went wrong in a node of a flow.

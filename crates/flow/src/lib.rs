@@ -3,6 +3,7 @@
 //! In: definitions as Rust or as files, and events that happened. Out: what may run next. No clock, no I/O.
 //! Start reading at [`Flow`], then [`Scheduler`] for how one runs.
 
+pub mod budget;
 mod builder;
 pub mod check;
 mod definition;

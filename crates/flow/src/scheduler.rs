@@ -106,6 +106,8 @@ pub struct Now {
     pub at: Timestamp,
     /// A number from 0 up to 1, fresh each time.
     pub dice: f64,
+    /// How many more nodes the budgets of the runs around it allow to start; nothing if they do not say.
+    pub steps: Option<u64>,
 }
 
 /// What comes in from outside.

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
+use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, Event, Mode, NodeStatus, RelayId, StopReason};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Effect, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use crate::budget::{Purse, Want, spending};
 use crate::engine::Parts;
 use crate::perform;
 use crate::report::Report;
@@ -35,6 +37,10 @@ pub(crate) enum Wake {
     Outcome(usize, Attempt, Result<Reply, Failure>),
     /// It says something.
     Said(usize, Attempt, Box<Event>),
+    /// It wants to spend something, and waits to hear whether it may.
+    Wants(usize, Attempt, Amounts, oneshot::Sender<String>),
+    /// It has spent something of what was set aside for it under this name, or without asking.
+    Spent(usize, Option<String>, Amounts),
 }
 
 /// What is due at some moment.
@@ -61,6 +67,7 @@ pub(crate) struct Driver {
     progress: watch::Sender<Progress>,
     working: usize,
     delayed: usize,
+    pub(crate) purse: Purse,
     /// Commands of other processes that were dealt with.
     inbox_done: u64,
     _claim: Claim,
@@ -91,6 +98,7 @@ impl Driver {
             progress,
             working: 0,
             delayed: 0,
+            purse: Purse::default(),
             inbox_done: 0,
             _claim: claim,
         };
@@ -160,7 +168,7 @@ impl Driver {
     fn settle(&mut self) {
         while let Some(machine) = self.stirred.pop() {
             loop {
-                let now = self.now();
+                let now = Now { steps: self.steps_left(machine), ..self.now() };
                 let events = self.tree.machines[machine].scheduler.advance(now);
                 if events.is_empty() {
                     break;
@@ -209,6 +217,8 @@ impl Driver {
         for event in &events {
             let inner = &mut self.tree.machines[machine];
             let effects = inner.scheduler.apply(event);
+            self.tree.enter(machine, &event.body);
+            let inner = &mut self.tree.machines[machine];
             if let Body::RunEnd(end) = &event.body {
                 inner.end = Some(end.as_ref().clone());
             }
@@ -226,7 +236,7 @@ impl Driver {
     }
 
     pub(crate) fn now(&self) -> Now {
-        Now { at: self.parts.clock.now(), dice: self.parts.ids.dice() }
+        Now { at: self.parts.clock.now(), dice: self.parts.ids.dice(), steps: None }
     }
 
     /// Appends what has gathered; when it is durable, tells readers and does what it asks for.
@@ -244,6 +254,7 @@ impl Driver {
         for (machine, effect) in std::mem::take(&mut self.effects) {
             self.perform(machine, effect);
         }
+        self.hand_over();
         Ok(())
     }
 
@@ -294,7 +305,7 @@ impl Driver {
         if let Some(timeout) = scheduler.flow().nodes()[attempt.node].timeout {
             self.timers.set(Instant::now() + timeout, Due::Overrun(machine, attempt));
         }
-        if self.begin_child(machine, attempt) {
+        if self.begin_child(machine, attempt) || self.is_exhausted(machine, attempt) {
             return;
         }
         self.working += 1;
@@ -348,10 +359,11 @@ impl Driver {
         }
     }
 
-    fn drop_task(&mut self, machine: usize, node: usize) {
+    pub(crate) fn drop_task(&mut self, machine: usize, node: usize) {
         if let Some(task) = self.tree.machines[machine].tasks.remove(node) {
             task.abort.abort();
             self.working -= 1;
+            self.forfeit(machine, node);
         }
     }
 
@@ -371,9 +383,14 @@ impl Driver {
                     self.tree.machines[machine].tasks.remove(attempt.node);
                     self.working -= 1;
                     self.try_feed(machine, Input::Outcome { attempt, result });
+                    self.forfeit(machine, attempt.node);
                 }
             }
             Wake::Said(machine, attempt, event) => self.said(machine, attempt, *event),
+            Wake::Wants(machine, attempt, amounts, reply) => {
+                self.wants(Want { machine, attempt, amounts, reply });
+            }
+            Wake::Spent(machine, id, amounts) => self.settles(machine, id, amounts),
         }
     }
 
@@ -383,6 +400,11 @@ impl Driver {
         if scheduler.executing(attempt).is_none() {
             return;
         }
+        if let (None, Body::Usage(usage)) = (&event.head.run_id, &event.body) {
+            let amounts = spending(usage);
+            self.spent(machine, None, amounts);
+        }
+        let scheduler = &self.tree.machines[machine].scheduler;
         event.head.at = Some(self.parts.clock.now());
         event.head.run_id.get_or_insert_with(|| scheduler.origin().run.clone());
         event.head.event_flow_id.clone_from(&scheduler.origin().turn);

@@ -54,7 +54,7 @@ impl Engine {
         by: String,
     ) -> Result<Vec<Event>, Refused> {
         let past = self.past(from, Some(at), flow).await?;
-        let now = Now { at: self.0.clock.now(), dice: self.0.ids.dice() };
+        let now = Now { at: self.0.clock.now(), dice: self.0.ids.dice(), steps: None };
         Ok(past.tree.machines[0].scheduler.decide(Input::Patch { writes, by }, now)?)
     }
 

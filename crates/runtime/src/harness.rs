@@ -8,8 +8,9 @@ use crate::function::{Call, Future};
 use antiphon_event::body::content::{Reasoning, Text};
 use antiphon_event::body::flow::Telemetry;
 use antiphon_event::body::lifecycle::{HarnessEnd, HarnessStart, TotalUsage};
-use antiphon_event::body::system::Usage;
+use antiphon_event::body::system::{Amounts, Usage};
 use antiphon_event::{Body, EndReason, ErrorCode, Json, RunId};
+use antiphon_flow::budget::nothing;
 use antiphon_flow::function::{Failure, Reply};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -33,6 +34,27 @@ impl Invoke {
     /// Hands an event of the agent's run over.
     pub async fn say(&self, body: Body) {
         self.mouth.say(self.run.clone(), body).await;
+    }
+}
+
+impl Invoke {
+    /// Sets an amount aside before it is spent: waits while others hold what it needs, fails if it can never fit.
+    pub async fn reserve(&self, amounts: Amounts) -> Result<Reservation, Failure> {
+        Ok(Reservation { id: self.mouth.reserve(amounts).await?, mouth: self.mouth.clone() })
+    }
+}
+
+/// An amount that was set aside. One that is never settled counts as spent whole when the work ends.
+#[must_use = "what was set aside is to be settled"]
+pub struct Reservation {
+    id: Option<String>,
+    mouth: Mouth,
+}
+
+impl Reservation {
+    /// Says what was really spent.
+    pub async fn settle(self, spent: Amounts) {
+        self.mouth.settle(self.id, spent).await;
     }
 }
 
@@ -111,6 +133,35 @@ struct Spent {
     cost_usd: Option<f64>,
 }
 
+impl Spent {
+    fn amounts(self) -> Amounts {
+        Amounts {
+            tokens: Some(self.input + self.output),
+            cost_usd: self.cost_usd,
+            steps: Some(1),
+            ..nothing()
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let cost = [self.cost_usd, other.cost_usd].into_iter().flatten();
+        Self {
+            input: self.input + other.input,
+            output: self.output + other.output,
+            cost_usd: cost.reduce(|one, two| one + two),
+        }
+    }
+}
+
+/// What a script says it will use.
+fn expected(steps: &[Step]) -> Amounts {
+    let used = steps.iter().filter_map(|step| match step {
+        Step::Usage(spent) => Some(*spent),
+        _ => None,
+    });
+    used.fold(Spent::default(), Spent::plus).amounts()
+}
+
 impl Harness for Scripted {
     fn invoke(&self, invoke: Invoke) -> Future<Result<Reply, Failure>> {
         Box::pin(async move {
@@ -125,7 +176,9 @@ impl Harness for Scripted {
                     max_iterations: None,
                 }))
                 .await;
+            let reservation = invoke.reserve(expected(&steps)).await?;
             let result = play(&invoke, steps, &mut told).await;
+            reservation.settle(told.spent.amounts()).await;
             let reason = if result.is_ok() { EndReason::Done } else { EndReason::Error };
             let total_usage = Some(TotalUsage {
                 input_tokens: told.spent.input,
@@ -188,10 +241,7 @@ async fn play(invoke: &Invoke, steps: Vec<Step>, told: &mut Told) -> Result<(), 
                 invoke.say(Body::Reasoning(reasoning)).await;
             }
             Step::Usage(spent) => {
-                told.spent.input += spent.input;
-                told.spent.output += spent.output;
-                let cost = spent.cost_usd.map(|cost| cost + told.spent.cost_usd.unwrap_or_default());
-                told.spent.cost_usd = cost.or(told.spent.cost_usd);
+                told.spent = told.spent.plus(spent);
                 let usage = Usage {
                     input_tokens: spent.input,
                     output_tokens: spent.output,

@@ -3,6 +3,7 @@
 //! In: a flow and a task, or a journal to go on from. Out: events, appended before anything is done about them,
 //! and a [`Report`] whatever ended the run. Start reading at [`Engine`], then [`driver`].
 
+mod budget;
 mod clock;
 mod command;
 mod driver;
@@ -24,7 +25,7 @@ pub use clock::{Clock, Ids, SystemClock, TaskClock, UuidIds};
 pub use engine::{Engine, Invocation, Refused};
 pub use fork::Forking;
 pub use function::{Call, Function, Future, Voice};
-pub use harness::{Harness, Invoke, Scripted};
+pub use harness::{Harness, Invoke, Reservation, Scripted};
 pub use report::{Outcome, Report};
 pub use run::{Run, Stopped};
 pub use stand_in::{Job, StandIn};

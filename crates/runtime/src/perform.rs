@@ -3,11 +3,12 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, ErrorCode, Event, Head, RunId};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Scheduler, Work, may_be_said};
 use futures_util::FutureExt;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use crate::command;
@@ -23,6 +24,8 @@ pub(crate) struct Mouth {
     machine: usize,
     attempt: Attempt,
     wakes: mpsc::Sender<Wake>,
+    /// Whether what it spends is bounded.
+    bounded: bool,
 }
 
 impl Mouth {
@@ -38,6 +41,27 @@ impl Mouth {
         let event = Event { head: Head { run_id: run, ..Head::default() }, body, extra: Vec::new() };
         // A driver that is gone takes nothing more; the task ends with it.
         let _ = self.wakes.send(Wake::Said(self.machine, self.attempt, Box::new(event))).await;
+    }
+}
+
+impl Mouth {
+    /// Waits until an amount is set aside; the name of the reservation, or nothing where nothing is bounded.
+    pub(crate) async fn reserve(&self, amounts: Amounts) -> Result<Option<String>, Failure> {
+        if !self.bounded {
+            return Ok(None);
+        }
+        let (reply, granted) = oneshot::channel();
+        let _ = self.wakes.send(Wake::Wants(self.machine, self.attempt, amounts, reply)).await;
+        let refused =
+            || Failure { code: ErrorCode::BudgetExhausted, message: "the budget is spent".to_owned() };
+        granted.await.map(Some).map_err(|_| refused())
+    }
+
+    /// Settles a reservation with what was really spent.
+    pub(crate) async fn settle(&self, id: Option<String>, amounts: Amounts) {
+        if self.bounded {
+            let _ = self.wakes.send(Wake::Spent(self.machine, id, amounts)).await;
+        }
     }
 }
 
@@ -66,7 +90,7 @@ fn call(scheduler: &Scheduler, attempt: Attempt, branch: &str, voice: Arc<dyn Vo
 /// Starts the work of an attempt.
 pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortHandle {
     let scheduler = &driver.tree.machines[machine].scheduler;
-    let mouth = Mouth { machine, attempt, wakes: driver.wakes.clone() };
+    let mouth = Mouth { machine, attempt, wakes: driver.wakes.clone(), bounded: driver.is_bounded(machine) };
     let call = call(scheduler, attempt, driver.branch.branch.as_str(), Arc::new(mouth.clone()));
     let wakes = driver.wakes.clone();
     let report = move |result| Wake::Outcome(machine, attempt, result);

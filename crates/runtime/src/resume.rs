@@ -101,6 +101,7 @@ fn replay(tree: &mut Tree, event: &Event) {
         None => return,
     };
     tree.machines[machine].scheduler.apply(event);
+    tree.enter(machine, &event.body);
     if let Body::RunEnd(end) = &event.body {
         tree.machines[machine].end = Some(end.as_ref().clone());
     }
@@ -120,6 +121,7 @@ fn adopt(tree: &mut Tree, event: &Event) -> Option<usize> {
 /// A new process takes the runs over: what was under way is repeated if that is safe, else a person is asked.
 pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
     driver.feed(0, Input::Resume)?;
+    driver.forfeit_all();
     for machine in 1..driver.tree.machines.len() {
         let Some((around, attempt)) = driver.tree.machines[machine].parent else { continue };
         let scheduler = &driver.tree.machines[machine].scheduler;

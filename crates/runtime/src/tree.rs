@@ -1,9 +1,11 @@
 //! [`Tree`]: the machines of a run and of all runs nested in it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use antiphon_event::body::flow::RunEnd;
-use antiphon_event::{ErrorCode, NodeStatus, ParentId, RelayId, RunId};
+use antiphon_event::body::system::Amounts;
+use antiphon_event::{Body, ErrorCode, NodeStatus, ParentId, RelayId, RunId};
+use antiphon_flow::budget::Ledger;
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Flow, Origin, Scheduler, Work};
 use tokio::task::AbortHandle;
@@ -21,6 +23,8 @@ pub(crate) struct Machine {
     pub(crate) end: Option<RunEnd>,
     /// Whether the node around it knows that it waits.
     pub(crate) pause_told: bool,
+    /// What it and the runs inside it may spend, if that is bounded.
+    pub(crate) ledger: Option<Ledger>,
 }
 
 /// The work that is under way in one run: a place for each node.
@@ -59,6 +63,8 @@ pub(crate) struct Task {
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) machines: Vec<Machine>,
+    /// What is set aside, by the name of the reservation, and for which run.
+    pub(crate) held: BTreeMap<String, (usize, Amounts)>,
     by_run: HashMap<RunId, usize>,
 }
 
@@ -69,7 +75,9 @@ impl Tree {
         if let Some((around, attempt)) = parent {
             self.machines[around].children.insert((attempt.node, attempt.execution), machine);
         }
+        let ledger = Ledger::new(&scheduler.flow().settings().limits);
         self.machines.push(Machine {
+            ledger,
             scheduler,
             parent,
             tasks: Tasks::default(),
@@ -78,6 +86,35 @@ impl Tree {
             pause_told: false,
         });
         machine
+    }
+
+    /// A run and those around it, from the inside out.
+    pub(crate) fn outward(&self, machine: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(machine), |inner| self.machines[*inner].parent.map(|(around, _)| around))
+    }
+
+    /// Writes an event of a run into its ledger and those around it.
+    pub(crate) fn enter(&mut self, machine: usize, body: &Body) {
+        if !matches!(body, Body::BudgetReserved(_) | Body::BudgetSettled(_) | Body::NodeStart(_)) {
+            return;
+        }
+        match body {
+            Body::BudgetReserved(reserved) => {
+                self.held.insert(reserved.id.clone(), (machine, reserved.amounts.clone()));
+            }
+            Body::BudgetSettled(settled) => {
+                self.held.remove(&settled.id);
+            }
+            _ => {}
+        }
+        let mut next = Some(machine);
+        while let Some(machine) = next {
+            let Machine { ledger, parent, .. } = &mut self.machines[machine];
+            if let Some(ledger) = ledger {
+                ledger.apply(body);
+            }
+            next = parent.map(|(around, _)| around);
+        }
     }
 
     pub(crate) fn of_run(&self, run: &RunId) -> Option<usize> {

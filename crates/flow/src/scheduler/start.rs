@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use antiphon_event::body::flow::{LayerStart, NodeStart, Resumed, RunStart, StatePatched};
-use antiphon_event::{Body, ErrorCode, Event, Json};
+use antiphon_event::{Body, ErrorCode, Event, Json, StopReason};
 use serde_json::Value;
 
 use super::apply::values;
@@ -95,10 +95,13 @@ impl Scheduler {
         let slots = limits.max_concurrency.map_or(usize::MAX, |max| max.saturating_sub(self.executing));
         let left = limits.max_node_executions.map_or(u64::MAX, |max| max.saturating_sub(self.starts));
         if left == 0 && slots > 0 {
-            return self.cut_off(antiphon_event::StopReason::MaxNodeExecutions, now);
+            return self.cut_off(StopReason::MaxNodeExecutions, now);
         }
-        let count =
-            self.ready.len().min(slots).min(usize::try_from(left).unwrap_or(usize::MAX)).min(STARTS_MAX);
+        if now.steps == Some(0) && slots > 0 {
+            return self.cut_off(StopReason::BudgetSteps, now);
+        }
+        let left = usize::try_from(left.min(now.steps.unwrap_or(u64::MAX))).unwrap_or(usize::MAX);
+        let count = self.ready.len().min(slots).min(left).min(STARTS_MAX);
         let mut events = Vec::with_capacity(count * 2);
         let mut opened = Vec::new();
         for &node in self.ready.iter().take(count) {

@@ -48,7 +48,7 @@ impl Table {
 
     fn now(&mut self) -> Now {
         self.time += 1;
-        Now { at: Timestamp::from_millis(self.time).expect("a moment"), dice: 0.0 }
+        Now { at: Timestamp::from_millis(self.time).expect("a moment"), dice: 0.0, steps: None }
     }
 
     fn step(&mut self, step: &str) -> String {

@@ -1,0 +1,119 @@
+//! Budgets hold for a tree of runs, before the money is spent.
+
+use antiphon_event::{Body, Event};
+use antiphon_flow::{Edge, Flow, Limits, Node};
+use antiphon_runtime::{Engine, Invocation, Outcome, Report};
+use serde_json::json;
+
+fn agent(cost_usd: f64) -> Node {
+    let reply =
+        json!([{"text": "done"}, {"delay": 10}, {"usage": {"input": 10, "output": 5, "cost_usd": cost_usd}}]);
+    Node::agent("scripted", json!({"replies": [reply]}))
+}
+
+async fn run(flow: Flow) -> (Report, Vec<Event>) {
+    let engine = Engine::new(antiphon_store::open("memory:").expect("a store in memory"));
+    let mut run = engine.start(flow, Invocation::new("go")).await.expect("accepted");
+    let report = run.wait().await.expect("no fault");
+    let mut tail = run.events();
+    let mut events = Vec::new();
+    while let Some(page) = tail.next().await.expect("readable") {
+        events.extend(page);
+    }
+    (report, events)
+}
+
+fn spent(events: &[Event]) -> f64 {
+    let costs = events.iter().filter_map(|event| match &event.body {
+        Body::Usage(usage) => usage.cost_usd,
+        _ => None,
+    });
+    costs.sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parallel_branches_cannot_overspend_together_when_they_race_for_the_last_cent() {
+    for _ in 0..20 {
+        let mut flow = Flow::new("race").limits(Limits { max_cost_usd: Some(0.05), ..Limits::default() });
+        for index in 0..10 {
+            flow = flow.node(format!("a{index}"), agent(0.01));
+        }
+        let (report, events) = run(flow.build().expect("sound")).await;
+        assert_eq!(report.outcome, Outcome::Failed);
+        assert_eq!(report.reason.as_ref().map(|reason| reason.as_str()), Some("budget_cost"));
+        assert!(spent(&events) < 0.05 + 1e-9, "{} spent of 0.05", spent(&events));
+        let done = report.outputs.values().filter(|output| output.to_text() == "done").count();
+        assert_eq!(done, 5, "what fits is done");
+        let exhausted = events.iter().any(|event| match &event.body {
+            Body::NodeEnd(end) => end.error.as_ref().is_some_and(|error| {
+                error.code.as_ref().is_some_and(|code| code.as_str() == "budget_exhausted")
+            }),
+            _ => false,
+        });
+        assert!(exhausted, "the one that was refused says so");
+    }
+}
+
+#[tokio::test]
+async fn a_child_draws_on_its_parents_budget() {
+    let inner = || {
+        Flow::new("inner")
+            .node("x", agent(0.02))
+            .node("y", agent(0.02))
+            .edge(Edge::new("x", "y"))
+            .build()
+            .expect("sound")
+    };
+    let flow = Flow::new("outer")
+        .limits(Limits { max_cost_usd: Some(0.07), ..Limits::default() })
+        .node("one", Node::flow(inner()))
+        .node("two", Node::flow(inner()))
+        .edge(Edge::new("one", "two"))
+        .build()
+        .expect("sound");
+    let (report, events) = run(flow).await;
+    assert_eq!(report.reason.as_ref().map(|reason| reason.as_str()), Some("budget_cost"));
+    assert!((spent(&events) - 0.06).abs() < 1e-9, "{}", spent(&events));
+}
+
+#[tokio::test]
+async fn tokens_steps_and_agents_are_bounded_the_same_way() {
+    let rows: [(Limits, &str); 3] = [
+        (Limits { max_tokens: Some(40), ..Limits::default() }, "budget_tokens"),
+        (Limits { max_steps: Some(3), ..Limits::default() }, "budget_steps"),
+        (Limits { max_agents: Some(2), ..Limits::default() }, "budget_agents"),
+    ];
+    for (limits, expected) in rows {
+        let mut flow = Flow::new("chain").limits(limits);
+        for index in 0..6 {
+            flow = flow.node(format!("a{index}"), agent(0.0));
+            if index > 0 {
+                flow = flow.edge(Edge::new(format!("a{}", index - 1), format!("a{index}")));
+            }
+        }
+        let (report, events) = run(flow.build().expect("sound")).await;
+        assert_eq!(report.reason.as_ref().map(|reason| reason.as_str()), Some(expected));
+        let calls = events.iter().filter(|event| matches!(event.body, Body::Usage(_))).count();
+        assert!(calls <= 2, "{expected}: {calls} calls");
+    }
+}
+
+#[tokio::test]
+async fn every_reservation_is_settled_with_what_was_used() {
+    let flow = Flow::new("one")
+        .limits(Limits { max_tokens: Some(100), ..Limits::default() })
+        .node("a", agent(0.0))
+        .build()
+        .expect("sound");
+    let (report, events) = run(flow).await;
+    assert_eq!(report.outcome, Outcome::Completed);
+    let told: Vec<String> = events
+        .iter()
+        .filter_map(|event| match &event.body {
+            Body::BudgetReserved(reserved) => Some(format!("reserved {:?}", reserved.amounts.tokens)),
+            Body::BudgetSettled(settled) => Some(format!("settled {:?}", settled.amounts.tokens)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["reserved Some(15)", "settled Some(15)"]);
+}
