@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_event::body::flow::{NodeEnd, NodeStart};
 use antiphon_event::body::request::Relay;
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{Body, Event, RunId};
+use antiphon_event::{Body, ErrorCode, Event, RunId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
@@ -235,7 +235,7 @@ impl Risk {
 
     fn node_end(&mut self, event: &Event, end: &NodeEnd, changes: &mut Changes) -> Option<()> {
         let id = format!("{}:{}:{}", event.head.node_id.as_ref()?, end.execution, end.attempt);
-        let in_doubt = end.error.as_ref().is_some_and(|error| error.code.as_deref() == Some("in_doubt"));
+        let in_doubt = end.error.as_ref().is_some_and(|error| error.code == Some(ErrorCode::InDoubt));
         match self.find(StepKind::Node, event.head.run_id.as_ref(), &id) {
             Some(place) if in_doubt => {
                 self.end(place, State::Unknown, Some("nobody knows whether it was done"), event, changes);
