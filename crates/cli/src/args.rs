@@ -74,6 +74,12 @@ pub(crate) enum Command {
     Verify(flows::Verify),
     /// Find every mistake in flow files.
     Check(flows::Check),
+    /// Draw a flow.
+    Draw(flows::Draw),
+    /// Make a run a fixture for tests.
+    Record(flows::Record),
+    /// Replay fixtures offline against the current flow.
+    Test(flows::Test),
 }
 
 /// Where sessions are kept.

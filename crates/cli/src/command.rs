@@ -3,11 +3,14 @@
 pub(crate) mod cancel;
 pub(crate) mod check;
 pub(crate) mod diff;
+pub(crate) mod draw;
 pub(crate) mod fork;
+pub(crate) mod record;
 pub(crate) mod reduce;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod sessions;
+pub(crate) mod test;
 pub(crate) mod tour;
 pub(crate) mod verify;
 pub(crate) mod view;

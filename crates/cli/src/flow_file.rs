@@ -61,7 +61,8 @@ fn one(problem: &Problem, source: &[String], page: Page) -> Vec<Line> {
     };
     let place = problem.place;
     let place = if place.line > 0 { format!(":{}:{}", place.line, place.column) } else { String::new() };
-    let head = Line::new().ink(Ink::Strong, format!("{}{place}: ", problem.file)).ink(ink, format!("{word}: "));
+    let head =
+        Line::new().ink(Ink::Strong, format!("{}{place}: ", problem.file)).ink(ink, format!("{word}: "));
     let mut lines = vec![head.plain(&problem.message)];
     let line = problem.place.line.checked_sub(1).and_then(|line| source.get(line as usize));
     if let Some(line) = line {
@@ -70,10 +71,14 @@ fn one(problem: &Problem, source: &[String], page: Page) -> Vec<Line> {
         let column = (problem.place.column as usize).saturating_sub(1);
         let (shown, caret) = crate::input::window(line, column, page.width.saturating_sub(margin.len() + 4));
         lines.push(Line::new().ink(Ink::Faint, format!(" {number} | ")).plain(shown));
-        lines.push(Line::new().ink(Ink::Faint, format!(" {margin} | ")).plain(" ".repeat(caret)).ink(ink, "^"));
+        lines.push(
+            Line::new().ink(Ink::Faint, format!(" {margin} | ")).plain(" ".repeat(caret)).ink(ink, "^"),
+        );
     }
     if let Some(help) = &problem.help {
-        lines.push(Line::new().ink(Ink::Faint, "  help: ").plain(help.chars().map(harmless).collect::<String>()));
+        lines.push(
+            Line::new().ink(Ink::Faint, "  help: ").plain(help.chars().map(harmless).collect::<String>()),
+        );
     }
     lines
 }

@@ -100,7 +100,9 @@ impl Input {
         if path == Path::new("-") || path.exists() {
             return Ok(Place::File(path));
         }
-        let Some(shelf) = path.to_str().and(Shelf::existing(&self.store)?) else { return Ok(Place::File(path)) };
+        let Some(shelf) = path.to_str().and(Shelf::existing(&self.store)?) else {
+            return Ok(Place::File(path));
+        };
         match shelf.session(&path.display().to_string()) {
             Ok(session) => {
                 let branch = shelf.branch(session.as_str(), &self.branch)?;

@@ -33,6 +33,7 @@ pub(crate) struct Live<'o> {
     output: &'o mut Output,
     screen: Screen,
     standing: Standing,
+    place: String,
     decisions: Decisions,
     question: Option<Question>,
     lines: Option<mpsc::Receiver<String>>,
@@ -50,12 +51,13 @@ impl<'o> Live<'o> {
     /// Shows event lines, or progress: as a tree in a terminal, as lines elsewhere.
     pub(crate) fn new(json: bool, decisions: Decisions, output: &'o mut Output) -> Self {
         let is_terminal = io::stderr().is_terminal();
-        let screen = Screen::new(json, is_terminal, output);
+        let screen = Screen::new(json, is_terminal);
         let is_interactive = !json && is_terminal && io::stdin().is_terminal();
         Self {
             output,
             screen,
             standing: Standing::default(),
+            place: String::new(),
             decisions,
             question: None,
             lines: None,
@@ -78,6 +80,7 @@ impl<'o> Live<'o> {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
         };
+        self.place = ask::place(run.branch());
         let mut tail = run.events_after(after);
         let mut frames = tokio::time::interval(FRAME);
         let mut is_waiting = false;
@@ -116,9 +119,10 @@ impl<'o> Live<'o> {
     async fn take(&mut self, run: &Run, events: &[Event]) -> Result<()> {
         for event in events {
             self.standing.apply(event);
-            self.screen.event(event, self.output, self.question.is_some());
+            self.screen.event(event, self.output);
         }
-        let asked = self.question.as_ref().is_none_or(|question| self.standing.asks(&question.asked.relay.id));
+        let asked =
+            self.question.as_ref().is_none_or(|question| self.standing.asks(&question.asked.relay.id));
         if !asked {
             notice("(answered elsewhere)");
             self.question = None;
@@ -164,7 +168,7 @@ impl<'o> Live<'o> {
         }
         let Some(asked) = self.standing.asked.first() else { return };
         self.lines.get_or_insert_with(standard_input);
-        self.screen.clear(self.output);
+        self.screen.clear();
         let question = Question::new(asked.clone());
         eprint!("{}", question.text(self.output.error_page()));
         self.question = Some(question);
@@ -206,7 +210,7 @@ impl<'o> Live<'o> {
             1 => (Mode::Graceful, "cancelling: what runs may finish; Ctrl-C again cuts it off"),
             _ => (Mode::Now, "cancelling at once"),
         };
-        self.screen.clear(self.output);
+        self.screen.clear();
         notice(told);
         // One that has ended by itself meanwhile needs no cancelling.
         let _ = run.cancel("user", mode).await;
@@ -217,7 +221,7 @@ impl<'o> Live<'o> {
         let page = self.output.error_page();
         let lines = match report.outcome {
             Outcome::Completed => Vec::new(),
-            Outcome::Paused => ask::pending(&self.standing, report.session.as_str(), page),
+            Outcome::Paused => ask::pending(&self.standing, &self.place, page),
             Outcome::Failed | Outcome::Cancelled => ended(report),
         };
         eprint!("{}", paint(&lines, page.palette));
@@ -236,7 +240,8 @@ fn ended(report: &Report) -> Vec<Line> {
         Outcome::Cancelled => ("cancelled", Ink::Waiting),
         _ => ("failed", Ink::Bad),
     };
-    let reason = report.reason.as_ref().map(|reason| format!(": {}", reason.as_str().replace('_', " ")));
+    let reason = report.reason.as_ref().filter(|reason| reason.as_str() != word);
+    let reason = reason.map(|reason| format!(": {}", reason.as_str().replace('_', " ")));
     let mut lines = vec![Line::new().ink(ink, word).plain(reason.unwrap_or_default())];
     for pending in &report.pending {
         let node = Line::new().ink(Ink::Faint, "  not done: ").ink(Ink::Strong, pending.node_id.as_str());

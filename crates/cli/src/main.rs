@@ -6,6 +6,7 @@
 mod args;
 mod command;
 mod exit;
+mod fixture;
 mod flow_file;
 mod input;
 mod live;
@@ -38,7 +39,8 @@ fn main() -> ExitCode {
         }
     };
     let mut output = Output::new(args.color, args.width);
-    let done = run(args.command, &mut output).and_then(|exit| output.flush().map(|()| exit).map_err(Into::into));
+    let done =
+        run(args.command, &mut output).and_then(|exit| output.flush().map(|()| exit).map_err(Into::into));
     match done {
         Ok(exit) => exit.into(),
         Err(error) => failed(&error).into(),
@@ -59,6 +61,9 @@ fn run(command: Option<Command>, output: &mut Output) -> anyhow::Result<Exit> {
         Some(Command::Sessions(sessions)) => return command::sessions::run(&sessions, output),
         Some(Command::Verify(verify)) => return command::verify::run(&verify, output),
         Some(Command::Check(check)) => return command::check::run(&check, output),
+        Some(Command::Draw(draw)) => return command::draw::run(&draw, output),
+        Some(Command::Record(record)) => return command::record::run(&record, output),
+        Some(Command::Test(test)) => return command::test::run(&test, output),
     }
     Ok(Exit::Done)
 }

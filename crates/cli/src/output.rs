@@ -43,7 +43,12 @@ impl Output {
         let palette = palette(colour, &stdout);
         let width = width.unwrap_or_else(|| terminal_width(&stdout)).max(WIDTH_MIN);
         let pretty = stdout.is_terminal();
-        Self { out: BufWriter::with_capacity(64 * 1024, stdout), page: Page { width, palette }, pretty, colour }
+        Self {
+            out: BufWriter::with_capacity(64 * 1024, stdout),
+            page: Page { width, palette },
+            pretty,
+            colour,
+        }
     }
 
     /// Whether a person is watching.

@@ -7,6 +7,7 @@ mod agents;
 mod bar;
 mod dag;
 pub(crate) mod diff;
+pub(crate) mod flow;
 mod ink;
 mod line;
 mod messages;
@@ -42,8 +43,8 @@ use crate::output::{Output, Unwritable};
 pub(crate) use dag::Format;
 pub(crate) use ink::{Ink, Palette};
 pub(crate) use line::{Line, harmless, paint, paragraphs};
-pub(crate) use table::{Side, Table};
 pub(crate) use status::{ink_of as status_ink, status};
+pub(crate) use table::{Side, Table};
 pub(crate) use timeline::lines as timeline;
 pub(crate) use tree::tree;
 

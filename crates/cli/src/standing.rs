@@ -1,7 +1,7 @@
 //! [`Standing`]: how the last run of a branch stands, from its events alone.
 
 use antiphon_event::body::request::Relay;
-use antiphon_event::{Body, Event, Json, NodeStatus, RelayId, RunId};
+use antiphon_event::{Body, Event, NodeStatus, RelayId, RunId};
 use anyhow::{Result, bail};
 
 /// How the last run of a branch stands.
@@ -18,8 +18,6 @@ pub(crate) struct Standing {
 pub(crate) struct Root {
     /// The run.
     pub(crate) run: RunId,
-    /// The flow, where it came from a file.
-    pub(crate) definition: Option<Json>,
     /// How it ended, if it has.
     pub(crate) ended: Option<NodeStatus>,
 }
@@ -48,20 +46,22 @@ impl Standing {
         let head = &event.head;
         let is_root = head.node_path.is_none();
         match &event.body {
-            Body::RunStart(start) if is_root && self.is_over() => {
+            Body::RunStart(_) if is_root && self.is_over() => {
                 let Some(run) = head.run_id.clone() else { return };
-                self.root = Some(Root { run, definition: start.definition.clone(), ended: None });
+                self.root = Some(Root { run, ended: None });
                 self.asked.clear();
             }
             Body::RunEnd(end) => {
                 self.asked.retain(|asked| asked.run != head.run_id);
-                if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref()) {
+                if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref())
+                {
                     root.ended.clone_from(&end.status);
                     self.asked.clear();
                 }
             }
             Body::Resumed(_) => {
-                if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref()) {
+                if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref())
+                {
                     root.ended = None;
                 }
             }

@@ -37,7 +37,9 @@ impl Shelf {
     /// Opens the store that was named; the folder of its file is made if it is missing.
     pub(crate) fn open(named: &StoreArg) -> Result<Self> {
         let name = choose(named)?;
-        if let Some(folder) = file_of(&name).and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty()) {
+        if let Some(folder) =
+            file_of(&name).and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty())
+        {
             fs::create_dir_all(folder)
                 .with_context(|| format!("the folder {} for the store cannot be made", folder.display()))?;
         }

@@ -14,7 +14,9 @@ const INPUT_MAX: u64 = 64 * 1024 * 1024;
 pub(crate) fn text(given: &str) -> Result<String> {
     let mut text = String::new();
     let (name, reader): (&str, Box<dyn Read>) = match given.strip_prefix('@') {
-        Some(path) => (path, Box::new(fs::File::open(path).with_context(|| format!("{path} cannot be opened"))?)),
+        Some(path) => {
+            (path, Box::new(fs::File::open(path).with_context(|| format!("{path} cannot be opened"))?))
+        }
         None if given == "-" => ("standard input", Box::new(io::stdin())),
         None => return Ok(given.to_owned()),
     };

@@ -242,5 +242,9 @@ pub(crate) struct Test {
 /// `KEY=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
-    if key.is_empty() { Err("there is no name before the `=`".into()) } else { Ok((key.into(), value.into())) }
+    if key.is_empty() {
+        Err("there is no name before the `=`".into())
+    } else {
+        Ok((key.into(), value.into()))
+    }
 }

@@ -25,7 +25,8 @@ pub(crate) fn run(args: &Fork, output: &mut Output) -> Result<Exit> {
     let into = Branch::new(from.session.clone(), &*name);
     let mut writes = BTreeMap::new();
     for (key, json) in &args.set {
-        let value: serde_json::Value = serde_json::from_str(json).with_context(|| format!("--set {key}: no JSON"))?;
+        let value: serde_json::Value =
+            serde_json::from_str(json).with_context(|| format!("--set {key}: no JSON"))?;
         writes.insert(key.clone(), Json::from(value));
     }
     let forking = Forking { from, at: args.at, into: into.clone(), writes, by: BY.to_owned() };

@@ -23,7 +23,11 @@ pub(crate) fn run(args: &Resume, output: &mut Output) -> Result<Exit> {
     notice(&format!("session {}", branch.session));
     match shelf.journal.claim(&branch.session) {
         Err(Fault::Owned { by, .. }) if is_empty => {
-            bail!("the session is running{}: `antiphon sessions events {} --follow` watches it", of(by), branch.session)
+            bail!(
+                "the session is running{}: `antiphon sessions events {} --follow` watches it",
+                of(by),
+                branch.session
+            )
         }
         Err(Fault::Owned { by, .. }) => return leave(&shelf, &branch, decisions, by),
         // Given back at once: the engine claims it itself.

@@ -66,7 +66,8 @@ pub(crate) fn load(path: &Path, output: &Output) -> Option<Flow> {
 fn input(given: Option<&str>, flow: &Flow) -> Result<Json> {
     let schema = flow.settings().input.as_ref().map(|schema| schema.source().clone());
     let Some(given) = given else {
-        let wants_text = schema.as_ref().is_none_or(|schema| schema.get("type").is_some_and(|kind| kind == "string"));
+        let wants_text =
+            schema.as_ref().is_none_or(|schema| schema.get("type").is_some_and(|kind| kind == "string"));
         return Ok(Json::from(if wants_text { Value::from("") } else { Value::Null }));
     };
     Ok(value::typed(&value::text(given)?, schema.as_ref()))
@@ -76,7 +77,9 @@ fn input(given: Option<&str>, flow: &Flow) -> Result<Json> {
 fn state(given: &str) -> Result<BTreeMap<String, Json>> {
     let text = value::text(given)?;
     match serde_json::from_str(&text).context("--state is no JSON")? {
-        Value::Object(members) => Ok(members.into_iter().map(|(key, value)| (key, Json::from(value))).collect()),
+        Value::Object(members) => {
+            Ok(members.into_iter().map(|(key, value)| (key, Json::from(value))).collect())
+        }
         _ => bail!("--state is no JSON object"),
     }
 }

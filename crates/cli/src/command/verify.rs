@@ -33,7 +33,10 @@ pub(crate) fn run(args: &Verify, output: &mut Output) -> Result<Exit> {
             output.text(&format!("{branch} is as it was up to event {seq}, and {} now\n", events(head)))?;
         }
         None => {
-            notice(&format!("{branch} never had that head: it is whole, and another history ({})", head.hash));
+            notice(&format!(
+                "{branch} never had that head: it is whole, and another history ({})",
+                head.hash
+            ));
             return Ok(Exit::Failed);
         }
     }

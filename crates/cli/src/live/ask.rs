@@ -2,6 +2,7 @@
 
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Json, RelayId};
+use antiphon_port::Branch;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
@@ -43,7 +44,8 @@ impl Decisions {
         open.extend(answer.into_iter().map(|(id, text)| (id, Said::Answer(text))));
         let mut inputs = Vec::new();
         for (id, json) in input_for {
-            let value: Value = serde_json::from_str(&json).with_context(|| format!("the input for {id} is no JSON"))?;
+            let value: Value =
+                serde_json::from_str(&json).with_context(|| format!("the input for {id} is no JSON"))?;
             if !open.iter().any(|(decided, _)| *decided == id) {
                 open.push((id.clone(), Said::Answer(TAKE_AS_DONE.to_owned())));
             }
@@ -60,7 +62,11 @@ impl Decisions {
             match standing.find(&id) {
                 Ok(asked) if !taken.contains(&asked.relay.id) => {
                     taken.push(asked.relay.id.clone());
-                    let input = self.inputs.iter().find(|(decided, _)| *decided == id).map(|(_, input)| input.clone());
+                    let input = self
+                        .inputs
+                        .iter()
+                        .find(|(decided, _)| *decided == id)
+                        .map(|(_, input)| input.clone());
                     ready.push(resolved(asked, &said, input, self.reason.clone()));
                 }
                 Ok(asked) => anyhow::bail!("{} was decided twice", asked.relay.id),
@@ -98,7 +104,15 @@ fn resolved(asked: &Asked, said: &Said, input: Option<Json>, reason: Option<Stri
         Said::Answer(text) => (None, Some(value(asked, text))),
     };
     let reason = reason.filter(|_| matches!(said, Said::No));
-    RelayResolved { relay_id: asked.relay.id.clone(), approved, answer, input, scope: None, reason, by: BY.to_owned() }
+    RelayResolved {
+        relay_id: asked.relay.id.clone(),
+        approved,
+        answer,
+        input,
+        scope: None,
+        reason,
+        by: BY.to_owned(),
+    }
 }
 
 /// The value that an answer's text stands for.
@@ -129,7 +143,7 @@ impl Question {
         let asks = Line::new().ink(Ink::Waiting, "? ").ink(Ink::Strong, &self.asked.node);
         let mut lines = asks.plain("  ").plain(relay.prompt.as_deref().unwrap_or_default()).wrap(page.width);
         if let Some(params) = &relay.params {
-            let about = paragraphs(Ink::Faint, &payload::brief(params), page.width.saturating_sub(2));
+            let about = paragraphs(Ink::Faint, &about(params), page.width.saturating_sub(2));
             lines.extend(about.into_iter().take(8).map(|line| Line::new().plain("  ").join(line)));
         }
         for (index, option) in relay.options.iter().flatten().enumerate() {
@@ -183,21 +197,50 @@ impl Question {
     }
 }
 
+/// What a question is about: the text of content blocks, each with the node it comes from; anything else in brief.
+fn about(params: &Json) -> String {
+    let value = params.value();
+    let block = |block: &Value| {
+        let text = block.get("text")?.as_str()?.to_owned();
+        Some(match block.get("nodeId").and_then(Value::as_str) {
+            Some(node) => format!("{node}: {text}"),
+            None => text,
+        })
+    };
+    let blocks = value.as_array().and_then(|blocks| blocks.iter().map(block).collect::<Option<Vec<_>>>());
+    let Some(blocks) = blocks else { return payload::brief(params) };
+    blocks.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// How a branch is named on the command line.
+pub(crate) fn place(branch: &Branch) -> String {
+    match branch.branch.as_str() {
+        "main" => branch.session.to_string(),
+        name => format!("{} --branch {name}", branch.session),
+    }
+}
+
 /// What waits for people, with the command that answers it.
-pub(crate) fn pending(standing: &Standing, session: &str, page: Page) -> Vec<Line> {
+pub(crate) fn pending(standing: &Standing, place: &str, page: Page) -> Vec<Line> {
     let mut lines = vec![Line::new().ink(Ink::Waiting, "paused").plain(": waiting for a person")];
     for asked in &standing.asked {
         let relay = &asked.relay;
         let prompt = relay.prompt.as_deref().map(unit::flat).unwrap_or_default();
-        lines.push(Line::new().plain("  ").ink(Ink::Strong, &asked.node).plain("  ").plain(prompt).cut(page.width));
+        lines.push(
+            Line::new().plain("  ").ink(Ink::Strong, &asked.node).plain("  ").plain(prompt).cut(page.width),
+        );
         let name = if standing.find(&asked.node).is_ok() { asked.node.as_str() } else { relay.id.as_str() };
-        let resume = format!("    antiphon resume {session}");
+        let resume = format!("    antiphon resume {place}");
         let commands = match (&relay.options, &relay.schema) {
-            (Some(options), _) => options.iter().map(|option| format!("--answer '{name}={option}'")).collect(),
+            (Some(options), _) => {
+                options.iter().map(|option| format!("--answer '{name}={option}'")).collect()
+            }
             (None, Some(_)) => vec![format!("--answer '{name}=…'")],
             (None, None) => vec![format!("--approve {name}"), format!("--deny {name} --reason …")],
         };
-        lines.extend(commands.iter().map(|command| Line::new().ink(Ink::Faint, format!("{resume} {command}"))));
+        lines.extend(
+            commands.iter().map(|command| Line::new().ink(Ink::Faint, format!("{resume} {command}"))),
+        );
     }
     lines
 }
@@ -221,7 +264,9 @@ mod tests {
         let mut told = String::new();
         for line in lines {
             told = match question.hear(line) {
-                Ok(Some(said)) => serde_json::to_string(&said).expect("JSON").replace("\"relayId\":\"r/gate:1:1:human\",", ""),
+                Ok(Some(said)) => serde_json::to_string(&said)
+                    .expect("JSON")
+                    .replace("\"relayId\":\"r/gate:1:1:human\",", ""),
                 Ok(None) => "more".to_owned(),
                 Err(why) => why,
             };

@@ -23,9 +23,11 @@ impl Frame {
     /// Draws lines in the place of the last ones, laid out for the terminal as it is now.
     pub(super) fn draw(&mut self, lines: impl FnOnce(Page, usize) -> Vec<Line>, page: Page) {
         let size = terminal_size::terminal_size_of(std::io::stderr());
-        let (columns, rows) = size.map_or((page.width, ROWS), |(columns, rows)| (columns.0.into(), rows.0.into()));
+        let (columns, rows) =
+            size.map_or((page.width, ROWS), |(columns, rows)| (columns.0.into(), rows.0.into()));
         let page = Page { width: usize::max(columns, 2) - 1, ..page };
-        let lines: Vec<Line> = lines(page, usize::max(rows, 3) - 2).into_iter().map(|line| line.cut(page.width)).collect();
+        let lines: Vec<Line> =
+            lines(page, usize::max(rows, 3) - 2).into_iter().map(|line| line.cut(page.width)).collect();
         let text = paint(&lines, page.palette);
         if text == self.shown && self.widths.iter().all(|width| *width < columns) {
             return;
@@ -38,7 +40,8 @@ impl Frame {
 
     /// Takes the drawing away.
     pub(super) fn clear(&mut self) {
-        let columns = terminal_size::terminal_size_of(std::io::stderr()).map_or(usize::MAX, |(columns, _)| columns.0.into());
+        let columns = terminal_size::terminal_size_of(std::io::stderr())
+            .map_or(usize::MAX, |(columns, _)| columns.0.into());
         say(&self.erasure(columns));
         self.leave();
     }

@@ -23,8 +23,10 @@ fn told(event: &Event) -> Option<(Ink, String)> {
     let is_root = event.head.node_path.is_none();
     Some(match &event.body {
         Body::NodeStart(start) => {
-            let execution = if start.execution > 1 { format!(", execution {}", start.execution) } else { String::new() };
-            let attempt = if start.attempt > 1 { format!(", attempt {}", start.attempt) } else { String::new() };
+            let execution =
+                if start.execution > 1 { format!(", execution {}", start.execution) } else { String::new() };
+            let attempt =
+                if start.attempt > 1 { format!(", attempt {}", start.attempt) } else { String::new() };
             (Ink::Plain, format!("started{execution}{attempt}"))
         }
         Body::NodeEnd(end) => {
@@ -63,7 +65,8 @@ fn told(event: &Event) -> Option<(Ink, String)> {
         Body::Resumed(_) if is_root => (Ink::Plain, "resumed".to_owned()),
         Body::RunStart(start) if is_root => (Ink::Plain, format!("flow {} started", start.graph_id)),
         Body::RunEnd(end) if is_root => {
-            let word = end.status.as_ref().map_or("ended".to_owned(), |status| status.as_str().to_lowercase());
+            let word =
+                end.status.as_ref().map_or("ended".to_owned(), |status| status.as_str().to_lowercase());
             (status_ink(&word), format!("flow {word} in {}", unit::duration(end.total_duration_ms)))
         }
         _ => return None,

@@ -30,7 +30,7 @@ enum Kind {
 }
 
 impl Screen {
-    pub(super) fn new(json: bool, is_terminal: bool, _: &Output) -> Self {
+    pub(super) fn new(json: bool, is_terminal: bool) -> Self {
         let kind = match (json, is_terminal) {
             (true, _) => Kind::Json,
             (false, true) => Kind::Tree(Box::default(), Frame::default()),
@@ -47,7 +47,7 @@ impl Screen {
     }
 
     /// Takes in, or shows, what happens.
-    pub(super) fn event(&mut self, event: &Event, output: &mut Output, _asking: bool) {
+    pub(super) fn event(&mut self, event: &Event, output: &mut Output) {
         match &mut self.kind {
             Kind::Json if !self.is_gone => {
                 let written = output.text(&event.to_json()).and_then(|()| output.text("\n"));
@@ -74,7 +74,7 @@ impl Screen {
     }
 
     /// Takes the drawing away, so that something else can be said.
-    pub(super) fn clear(&mut self, _: &Output) {
+    pub(super) fn clear(&mut self) {
         if let Kind::Tree(_, frame) = &mut self.kind {
             frame.clear();
         }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use antiphon_event::{Body, Event, RunId, Timestamp};
+use antiphon_runtime::{Clock, SystemClock};
 use antiphon_view::runs::Runs;
 use antiphon_view::timeline::{Row, Run, RunKind, Timeline};
 use antiphon_view::{Changes, Fold};
@@ -48,7 +49,11 @@ impl Tree {
         self.now = event.head.at.or(self.now);
         let Some(node) = &event.head.node_id else { return };
         // What an agent says is said in its own run: the node alone tells whose it is.
-        let path = event.head.node_path.as_ref().and_then(|path| path.len().checked_sub(2).map(|at| path[at].to_string()));
+        let path = event
+            .head
+            .node_path
+            .as_ref()
+            .and_then(|path| path.len().checked_sub(2).map(|at| path[at].to_string()));
         let key = (path.unwrap_or_default(), node.to_string());
         match &event.body {
             Body::Text(text) => {
@@ -68,6 +73,9 @@ impl Tree {
     /// At most so many lines; what is at work, waits or failed goes before what is done.
     pub(super) fn lines(&mut self, page: Page, rows: usize, is_live: bool) -> Vec<Line> {
         self.turn += 1;
+        if is_live {
+            self.now = Some(SystemClock.now());
+        }
         let entries = self.entries();
         let shown = chosen(&entries, rows);
         let mut lines = Vec::new();
@@ -83,7 +91,9 @@ impl Tree {
                 let said = paragraphs(Ink::Faint, said, page.width.saturating_sub(indent));
                 let last = said.len().saturating_sub(SAID_LINES.min(room));
                 room = room.saturating_sub(said.len() - last);
-                lines.extend(said[last..].iter().map(|line| Line::new().plain(" ".repeat(indent)).join(line.clone())));
+                lines.extend(
+                    said[last..].iter().map(|line| Line::new().plain(" ".repeat(indent)).join(line.clone())),
+                );
             }
         }
         lines
@@ -162,7 +172,8 @@ impl Tree {
 }
 
 fn add<'t>(timeline: &'t Timeline, run: &'t Run, depth: usize, entries: &mut Vec<Entry<'t>>) {
-    let latest: HashMap<&str, usize> = run.rows.iter().enumerate().map(|(at, row)| (row.node_id.as_str(), at)).collect();
+    let latest: HashMap<&str, usize> =
+        run.rows.iter().enumerate().map(|(at, row)| (row.node_id.as_str(), at)).collect();
     let mut met = HashSet::new();
     for row in &run.rows {
         if !met.insert(row.node_id.as_str()) {
@@ -170,7 +181,8 @@ fn add<'t>(timeline: &'t Timeline, run: &'t Run, depth: usize, entries: &mut Vec
         }
         let row = &run.rows[latest[row.node_id.as_str()]];
         entries.push(Entry { depth, run, row });
-        let inside = row.inside.iter().filter_map(|id| timeline.run(id)).filter(|run| run.kind == RunKind::Flow);
+        let inside =
+            row.inside.iter().filter_map(|id| timeline.run(id)).filter(|run| run.kind == RunKind::Flow);
         if depth < DEPTH_MAX {
             inside.for_each(|inside| add(timeline, inside, depth + 1, entries));
         }

@@ -21,8 +21,10 @@ pub(super) fn run(args: &Ls, output: &mut Output) -> Result<()> {
         }
         return Ok(());
     }
-    let columns = [("session", Side::Fixed), ("title", Side::Left), ("status", Side::Left), ("updated", Side::Left)];
-    let mut table = Table::new(&[&columns[..], &[("branches", Side::Right), ("events", Side::Right)]].concat());
+    let columns =
+        [("session", Side::Fixed), ("title", Side::Left), ("status", Side::Left), ("updated", Side::Left)];
+    let mut table =
+        Table::new(&[&columns[..], &[("branches", Side::Right), ("events", Side::Right)]].concat());
     for session in &sessions {
         table.row(vec![
             Line::new().ink(Ink::Strong, session.id.as_str()),

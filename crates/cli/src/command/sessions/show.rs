@@ -25,7 +25,7 @@ pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
     let standing = Standing::of(&events);
     if !standing.asked.is_empty() {
         lines.push(Line::new());
-        lines.extend(ask::pending(&standing, branch.session.as_str(), page));
+        lines.extend(ask::pending(&standing, &ask::place(&branch), page));
     }
     let engine = Engine::new(shelf.journal);
     let looked = task::wait(async { Ok(engine.look(&branch, args.at, None).await) })?;
@@ -49,7 +49,9 @@ pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
 
 fn heading(shelf: &Shelf, branch: &Branch, at: Option<u64>) -> Result<Vec<Line>> {
     let as_of = at.map(|at| format!(", as of event {at}")).unwrap_or_default();
-    let title = Line::new().ink(Ink::Strong, branch.session.as_str()).plain(format!("  branch {}{as_of}", branch.branch));
+    let title = Line::new()
+        .ink(Ink::Strong, branch.session.as_str())
+        .plain(format!("  branch {}{as_of}", branch.branch));
     let mut lines = vec![title];
     for other in shelf.journal.branches(&branch.session).wait()? {
         let mut line = Line::new().ink(Ink::Faint, "  ").plain(other.branch.as_str());
