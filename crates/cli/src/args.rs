@@ -2,6 +2,9 @@
 //!
 //! Start reading at [`Args`].
 
+pub(crate) mod flows;
+pub(crate) mod sessions;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -9,7 +12,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::render::{Format, VIEWS, ViewEntry};
 
-/// Conversations among many agents, as events: reduce them to a graph, look at them, explain them.
+/// Conversations among many agents, as events: run flows of them, look at them, explain them.
 #[derive(Debug, Parser)]
 #[command(name = "antiphon", version, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "Run `antiphon` alone for a tour, `antiphon COMMAND --help` for all options.")]
@@ -57,6 +60,35 @@ pub(crate) enum Command {
     Why(Why),
     /// Compare two conversations: what was said, decided, spent.
     Diff(Diff),
+    /// Run a flow.
+    Run(flows::Run),
+    /// Go on with a run: after a crash, a failure, a cancel, or with answers to what it asks.
+    Resume(flows::Resume),
+    /// Stop a run, whichever process it is in.
+    Cancel(flows::Cancel),
+    /// Begin another branch at any event of a session.
+    Fork(flows::Fork),
+    /// Look at what is kept: list, show, events, export, import, remove.
+    Sessions(sessions::Sessions),
+    /// Prove that no event of a session was changed, removed or moved.
+    Verify(flows::Verify),
+    /// Find every mistake in flow files.
+    Check(flows::Check),
+    /// Draw a flow.
+    Draw(flows::Draw),
+    /// Make a run a fixture for tests.
+    Record(flows::Record),
+    /// Replay fixtures offline against the current flow.
+    Test(flows::Test),
+}
+
+/// Where sessions are kept.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct StoreArg {
+    /// Where sessions are kept: `sqlite:PATH`, or `memory:` for nowhere. Otherwise `ANTIPHON_STORE` says, then
+    /// `store` in the nearest antiphon.toml, then it is a file in the user's data folder.
+    #[arg(long, value_name = "STORE")]
+    pub(crate) store: Option<String>,
 }
 
 /// Which lines to read, and what to do about those that are no events.
@@ -71,6 +103,13 @@ pub(crate) struct Reading {
     /// it has none.
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
+
+    /// Of a session: the branch to read.
+    #[arg(long, value_name = "BRANCH", default_value = "main")]
+    pub(crate) branch: String,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
 }
 
 /// How JSON is written.
@@ -95,7 +134,8 @@ impl Layout {
 /// `antiphon reduce`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reduce {
-    /// Files of events, one JSON object a line, read one after another; standard input if there is none or `-`.
+    /// Files of events, one JSON object a line, or sessions, read one after another; standard input if there is
+    /// none or `-`.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -119,7 +159,8 @@ pub(crate) struct View {
     #[arg(value_name = "NAME", value_parser = view_names())]
     pub(crate) view: &'static ViewEntry,
 
-    /// Files of events, one JSON object a line, read one after another; standard input if there is none or `-`.
+    /// Files of events, one JSON object a line, or sessions, read one after another; standard input if there is
+    /// none or `-`.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -161,7 +202,7 @@ pub(crate) struct Leaving {
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct Why {
-    /// A file of events; standard input if there is none or it is `-`.
+    /// A file of events, or a session; standard input if there is none or it is `-`.
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 

@@ -11,12 +11,15 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use antiphon_event::{Event, LINE_MAX, Lines};
+use antiphon_port::Branch;
 use anyhow::{Context, Result, bail};
 
-use crate::args::Reading;
+use crate::args::{Reading, StoreArg};
 use crate::output::notice;
 use crate::render::harmless;
+use crate::store::Shelf;
 use complaint::Complaint;
+pub(crate) use complaint::window;
 use progress::Progress;
 
 /// Bytes read at once.
@@ -30,6 +33,8 @@ pub(crate) struct Input {
     keep_going: bool,
     at: Option<u64>,
     silent: bool,
+    branch: String,
+    store: StoreArg,
 }
 
 /// What a command does with events.
@@ -53,7 +58,8 @@ impl Input {
     /// The files, or standard input if there are none.
     pub(crate) fn new(files: &[PathBuf], reading: &Reading) -> Self {
         let files = if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() };
-        Self { files, keep_going: reading.keep_going, at: reading.at, silent: false }
+        let (branch, store) = (reading.branch.clone(), reading.store.clone());
+        Self { files, keep_going: reading.keep_going, at: reading.at, silent: false, branch, store }
     }
 
     /// Shows no progress, as the output goes to the same terminal while events come in.
@@ -65,12 +71,18 @@ impl Input {
 
     /// Hands every event over, in order.
     pub(crate) fn each(self, taker: &mut impl Taker) -> Result<()> {
-        let sizes = self.files.iter().map(|path| size(path)).collect::<Result<Vec<_>>>()?;
+        let places = self.files.iter().map(|path| self.find(path)).collect::<Result<Vec<_>>>()?;
+        let sizes = places.iter().map(Place::size).collect::<Result<Vec<_>>>()?;
         let total = sizes.into_iter().sum::<Option<u64>>();
         let progress = if self.silent { Progress::none() } else { Progress::new(total) };
         let mut pass = Pass { input: &self, taker, progress, events: 0, bad: 0 };
-        for path in &self.files {
-            pass.read(Source::open(path)?)?;
+        for place in places {
+            match place {
+                Place::File(path) => pass.read(Source::open(path)?)?,
+                Place::Session(shelf, branch) => {
+                    shelf.each(&branch, 0, |event| pass.event(event))?;
+                }
+            }
         }
         pass.progress.finish();
         if pass.bad > SHOWN_MAX {
@@ -81,6 +93,38 @@ impl Input {
             notice(&format!("warning: {} {lines} no event and passed over", pass.bad));
         }
         Ok(())
+    }
+
+    /// A file, or a session of the store if there is no file of that name.
+    fn find<'i>(&self, path: &'i Path) -> Result<Place<'i>> {
+        if path == Path::new("-") || path.exists() {
+            return Ok(Place::File(path));
+        }
+        let Some(shelf) = path.to_str().and(Shelf::existing(&self.store)?) else {
+            return Ok(Place::File(path));
+        };
+        match shelf.session(&path.display().to_string()) {
+            Ok(session) => {
+                let branch = shelf.branch(session.as_str(), &self.branch)?;
+                Ok(Place::Session(shelf, branch))
+            }
+            Err(why) => bail!("there is no file {}, and {why}", name(path)),
+        }
+    }
+}
+
+/// Where events are.
+enum Place<'p> {
+    File(&'p Path),
+    Session(Shelf, Branch),
+}
+
+impl Place<'_> {
+    fn size(&self) -> Result<Option<u64>> {
+        match self {
+            Self::File(path) => size(path),
+            Self::Session(..) => Ok(None),
+        }
     }
 }
 

@@ -1,28 +1,33 @@
 //! `antiphon`: the command line.
 //!
-//! In: arguments, files of events. Out: text for people, JSON for programs, an exit code: 0 done, 1 the
-//! output could not be written, 2 refused. Start reading at [`main`], then [`args`] and one file of
-//! `command/` each.
+//! In: arguments, files of events and of flows, a store. Out: text for people, JSON for programs, an exit code
+//! ([`Exit`]). Start reading at [`main`], then [`args`] and one file of `command/` each.
 
 mod args;
 mod command;
+mod exit;
+mod fixture;
+mod flow_file;
 mod input;
+mod live;
 mod output;
 mod render;
+mod standing;
+mod store;
+mod task;
+mod value;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Args, Command};
+use exit::Exit;
 use output::{Output, Unwritable, notice};
 
 /// Long conversations are many small pieces that stay; see decision 0008.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-const UNWRITTEN: u8 = 1;
-const REFUSED: u8 = 2;
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -34,29 +39,41 @@ fn main() -> ExitCode {
         }
     };
     let mut output = Output::new(args.color, args.width);
-    let done = run(args.command, &mut output).and_then(|()| Ok(output.flush()?));
+    let done =
+        run(args.command, &mut output).and_then(|exit| output.flush().map(|()| exit).map_err(Into::into));
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failed(&error),
+        Ok(exit) => exit.into(),
+        Err(error) => failed(&error).into(),
     }
 }
 
-fn run(command: Option<Command>, output: &mut Output) -> anyhow::Result<()> {
+fn run(command: Option<Command>, output: &mut Output) -> anyhow::Result<Exit> {
     match command {
-        None => command::tour::run(output),
-        Some(Command::Reduce(reduce)) => command::reduce::run(&reduce, output),
-        Some(Command::View(view)) => command::view::run(&view, output),
-        Some(Command::Why(why)) => command::why::run(&why, output),
-        Some(Command::Diff(diff)) => command::diff::run(&diff, output),
+        None => command::tour::run(output)?,
+        Some(Command::Reduce(reduce)) => command::reduce::run(&reduce, output)?,
+        Some(Command::View(view)) => command::view::run(&view, output)?,
+        Some(Command::Why(why)) => command::why::run(&why, output)?,
+        Some(Command::Diff(diff)) => command::diff::run(&diff, output)?,
+        Some(Command::Run(run)) => return command::run::run(&run, output),
+        Some(Command::Resume(resume)) => return command::resume::run(&resume, output),
+        Some(Command::Cancel(cancel)) => return command::cancel::run(&cancel),
+        Some(Command::Fork(fork)) => return command::fork::run(&fork, output),
+        Some(Command::Sessions(sessions)) => return command::sessions::run(&sessions, output),
+        Some(Command::Verify(verify)) => return command::verify::run(&verify, output),
+        Some(Command::Check(check)) => return command::check::run(&check, output),
+        Some(Command::Draw(draw)) => return command::draw::run(&draw, output),
+        Some(Command::Record(record)) => return command::record::run(&record, output),
+        Some(Command::Test(test)) => return command::test::run(&test, output),
     }
+    Ok(Exit::Done)
 }
 
-fn failed(error: &anyhow::Error) -> ExitCode {
+fn failed(error: &anyhow::Error) -> Exit {
     let unwritten = error.downcast_ref::<Unwritable>();
     if unwritten.is_some_and(Unwritable::is_broken_pipe) {
-        return ExitCode::SUCCESS;
+        return Exit::Done;
     }
     let red = anstyle::AnsiColor::Red.on_default().bold();
     notice(&format!("{red}error:{red:#} {error:#}"));
-    ExitCode::from(if unwritten.is_some() { UNWRITTEN } else { REFUSED })
+    if unwritten.is_some() { Exit::Failed } else { Exit::Refused }
 }

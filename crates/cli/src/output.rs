@@ -4,6 +4,7 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 
@@ -20,6 +21,7 @@ pub(crate) struct Output {
     out: BufWriter<Stdout>,
     page: Page,
     pretty: bool,
+    colour: Colour,
 }
 
 /// Something could not be written.
@@ -41,7 +43,12 @@ impl Output {
         let palette = palette(colour, &stdout);
         let width = width.unwrap_or_else(|| terminal_width(&stdout)).max(WIDTH_MIN);
         let pretty = stdout.is_terminal();
-        Self { out: BufWriter::with_capacity(64 * 1024, stdout), page: Page { width, palette }, pretty }
+        Self {
+            out: BufWriter::with_capacity(64 * 1024, stdout),
+            page: Page { width, palette },
+            pretty,
+            colour,
+        }
     }
 
     /// Whether a person is watching.
@@ -52,6 +59,11 @@ impl Output {
     /// The page text is laid out for.
     pub(crate) fn page(&self) -> Page {
         self.page
+    }
+
+    /// The page that progress and problems are laid out for, which is that of standard error as it is now.
+    pub(crate) fn error_page(&self) -> Page {
+        Page { width: error_width().max(WIDTH_MIN), palette: palette(self.colour, &io::stderr()) }
     }
 
     /// Writes JSON on several lines, or on one, whoever reads it.
@@ -97,10 +109,10 @@ impl Output {
 }
 
 /// The colours of a stream.
-fn palette(colour: Colour, stdout: &Stdout) -> Palette {
+fn palette(colour: Colour, stream: &impl RawStream) -> Palette {
     match colour {
         Colour::Never => Palette::Plain,
-        Colour::Auto if AutoStream::choice(stdout) == ColorChoice::Never => Palette::Plain,
+        Colour::Auto if AutoStream::choice(stream) == ColorChoice::Never => Palette::Plain,
         Colour::Auto | Colour::Always => Palette::Coloured,
     }
 }

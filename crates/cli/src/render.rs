@@ -7,11 +7,12 @@ mod agents;
 mod bar;
 mod dag;
 pub(crate) mod diff;
+pub(crate) mod flow;
 mod ink;
 mod line;
 mod messages;
 mod nested;
-mod payload;
+pub(crate) mod payload;
 mod permissions;
 mod prose;
 mod repl;
@@ -26,7 +27,7 @@ mod tools;
 mod trace;
 mod transcript;
 mod tree;
-mod unit;
+pub(crate) mod unit;
 mod usage;
 pub(crate) mod why;
 
@@ -42,7 +43,9 @@ use crate::output::{Output, Unwritable};
 pub(crate) use dag::Format;
 pub(crate) use ink::{Ink, Palette};
 pub(crate) use line::{Line, harmless, paint, paragraphs};
+pub(crate) use status::{ink_of as status_ink, status};
 pub(crate) use table::{Side, Table};
+pub(crate) use timeline::lines as timeline;
 pub(crate) use tree::tree;
 
 /// A view that can be asked for by name.

@@ -113,6 +113,10 @@ impl Driver {
             Err(fault) => Standing::Broken(Arc::new(Stopped { fault, report: self.report() })),
         };
         self.stop_tasks();
+        if self.inbox_done > 0 {
+            // What was done is not to be done again by the next process; if it stays, it is refused there.
+            let _ = self.parts.journal.take(&self.branch.session, self.inbox_done).await;
+        }
         self.stand(standing);
     }
 

@@ -38,7 +38,7 @@ fn byte_max(line: &[u8], column: usize) -> usize {
 
 /// A part of a line that holds a column, in at most `width` columns of the terminal, and where in it the
 /// column stands.
-fn window(line: &str, column: usize, width: usize) -> (String, usize) {
+pub(crate) fn window(line: &str, column: usize, width: usize) -> (String, usize) {
     let line = line.trim_end();
     let place = line.char_indices().nth(column).map_or(line.len(), |(place, _)| place);
     let (before, after) = line.split_at(place);

@@ -9,7 +9,7 @@ use super::unit::{duration, flat, short};
 use super::{Ink, Line, Page, Side, Table, nothing};
 
 /// Lays out every flow, in the order they were heard of.
-pub(super) fn lines(timeline: &Timeline, page: Page) -> Vec<Line> {
+pub(crate) fn lines(timeline: &Timeline, page: Page) -> Vec<Line> {
     let mut lines = Vec::new();
     for run in timeline.runs().iter().filter(|run| run.kind == RunKind::Flow) {
         if !lines.is_empty() {

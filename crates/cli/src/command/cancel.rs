@@ -1,0 +1,53 @@
+//! `antiphon cancel`: stops a run, whichever process it is in, or in none.
+
+use antiphon_event::body::lifecycle::CancelRequested;
+use antiphon_event::{Body, Event, Mode, RunId};
+use antiphon_port::Fault;
+use antiphon_runtime::Engine;
+use anyhow::Result;
+
+use super::resume::{of, over};
+use crate::args::flows::Cancel;
+use crate::exit::Exit;
+use crate::live::ask::BY;
+use crate::output::notice;
+use crate::standing::Standing;
+use crate::store::Shelf;
+use crate::task;
+
+/// Stops the run.
+pub(crate) fn run(args: &Cancel) -> Result<Exit> {
+    let shelf = Shelf::open(&args.store)?;
+    let branch = shelf.branch(&args.session, &args.branch)?;
+    let mode = if args.now { Mode::Now } else { Mode::Graceful };
+    let standing = Standing::of(&shelf.events(&branch, None)?);
+    over(&branch, &standing)?;
+    match shelf.journal.claim(&branch.session) {
+        Err(Fault::Owned { by, .. }) => {
+            let run = standing.root.map_or_else(|| RunId::from(""), |root| root.run);
+            let event = Event::new(run, Body::CancelRequested(CancelRequested { by: BY.to_owned(), mode }));
+            shelf.journal.send(&branch.session, &event.to_json()).wait()?;
+            notice(&format!("the session is running{}: it was asked to stop", of(by)));
+            return Ok(Exit::Done);
+        }
+        // Given back at once: the engine claims it itself.
+        claimed => drop(claimed?),
+    }
+    let engine = Engine::new(shelf.journal);
+    task::wait(async move {
+        let mut run = engine.resume(branch, None).await?;
+        run.cancel(BY, mode).await?;
+        let report = run.wait().await?;
+        notice(&format!("session {}: run {} is {}", report.session, report.run, word(report.outcome)));
+        Ok(Exit::Done)
+    })
+}
+
+fn word(outcome: antiphon_runtime::Outcome) -> &'static str {
+    match outcome {
+        antiphon_runtime::Outcome::Completed => "completed",
+        antiphon_runtime::Outcome::Failed => "failed",
+        antiphon_runtime::Outcome::Cancelled => "cancelled",
+        antiphon_runtime::Outcome::Paused => "paused",
+    }
+}

@@ -1,0 +1,90 @@
+//! `antiphon resume`: goes on with a run from the journal alone, with answers to what it asks.
+
+use antiphon_event::{Body, Event, RunId};
+use antiphon_port::{Branch, Fault};
+use antiphon_runtime::{Engine, Refused};
+use anyhow::{Result, bail};
+
+use crate::args::flows::Resume;
+use crate::exit::Exit;
+use crate::live::Live;
+use crate::live::ask::Decisions;
+use crate::output::{Output, notice};
+use crate::standing::Standing;
+use crate::store::Shelf;
+use crate::task;
+
+/// Goes on.
+pub(crate) fn run(args: &Resume, output: &mut Output) -> Result<Exit> {
+    let shelf = Shelf::open(&args.store)?;
+    let branch = shelf.branch(&args.session, &args.branch)?;
+    let decisions = Decisions::new(args.answers.clone())?;
+    let is_empty = args.answers.is_empty();
+    notice(&format!("session {}", branch.session));
+    match shelf.journal.claim(&branch.session) {
+        Err(Fault::Owned { by, .. }) if is_empty => {
+            bail!(
+                "the session is running{}: `antiphon sessions events {} --follow` watches it",
+                of(by),
+                branch.session
+            )
+        }
+        Err(Fault::Owned { by, .. }) => return leave(&shelf, &branch, decisions, by),
+        // Given back at once: the engine claims it itself.
+        claimed => drop(claimed?),
+    }
+    go_on(shelf, branch, decisions, args.json, output)
+}
+
+/// Takes the last run of a branch up and watches it.
+pub(crate) fn go_on(
+    shelf: Shelf,
+    branch: Branch,
+    decisions: Decisions,
+    json: bool,
+    output: &mut Output,
+) -> Result<Exit> {
+    let past = shelf.events(&branch, None)?;
+    let after = past.last().and_then(|event| event.head.seq).unwrap_or(0);
+    let mut live = Live::new(json, decisions, output);
+    live.catch_up(&past);
+    drop(past);
+    let engine = Engine::new(shelf.journal).inbox();
+    task::wait(async move {
+        let run = engine.resume(branch, None).await?;
+        live.follow(run, after).await
+    })
+}
+
+/// Leaves the answers for the process that runs the session.
+fn leave(shelf: &Shelf, branch: &Branch, mut decisions: Decisions, by: Option<u32>) -> Result<Exit> {
+    let standing = Standing::of(&shelf.events(branch, None)?);
+    let ready = decisions.ready(&standing)?;
+    if !decisions.is_used_up() {
+        bail!("{}", decisions.why());
+    }
+    for resolved in ready {
+        let asked = standing.asked.iter().find(|asked| asked.relay.id == resolved.relay_id);
+        let run = asked.and_then(|asked| asked.run.clone()).unwrap_or_else(|| RunId::from(""));
+        let event = Event::new(run, Body::RelayResolved(Box::new(resolved)));
+        shelf.journal.send(&branch.session, &event.to_json()).wait()?;
+    }
+    notice(&format!("the session is running{}: the answer was left for it", of(by)));
+    Ok(Exit::Done)
+}
+
+/// Which process, as far as that is known.
+pub(crate) fn of(by: Option<u32>) -> String {
+    by.map(|id| format!(" in process {id}")).unwrap_or_default()
+}
+
+/// Why nothing can be done about a run that has ended.
+pub(crate) fn over(branch: &Branch, standing: &Standing) -> Result<()> {
+    match &standing.root {
+        None => Err(Refused::NoRun(branch.session.clone()).into()),
+        Some(root) => match &root.ended {
+            Some(status) => bail!("run {} has ended: {}", root.run, status.as_str().to_lowercase()),
+            None => Ok(()),
+        },
+    }
+}

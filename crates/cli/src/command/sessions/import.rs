@@ -1,0 +1,63 @@
+//! `antiphon sessions import`: event lines in, a new session out.
+
+use antiphon_event::Event;
+use antiphon_port::{Batch, Branch};
+use antiphon_runtime::{Clock, Ids, SystemClock, UuidIds};
+use anyhow::{Result, bail};
+
+use crate::args::Reading;
+use crate::args::sessions::Import;
+use crate::input::Input;
+use crate::output::Output;
+use crate::store::Shelf;
+
+/// How many events are appended at once.
+const BATCH: usize = 1024;
+
+/// Reads everything, then makes the session: all of it, or none.
+pub(super) fn run(args: &Import, output: &mut Output) -> Result<()> {
+    let events = read(args)?;
+    let shelf = Shelf::open(&args.store)?;
+    let branch = Branch::main(UuidIds.session());
+    let claim = shelf.journal.claim(&branch.session)?;
+    let mut seq = shelf.journal.create(&branch).wait()?.seq;
+    let count = events.len();
+    for part in events.chunks(BATCH) {
+        let batch = Batch::new(part.to_vec()).expect("a chunk holds at least one event");
+        match shelf.journal.append(&branch, seq, batch).wait() {
+            Ok(position) => seq = position.last,
+            Err(fault) => {
+                shelf.journal.remove(&branch.session, true).wait()?;
+                return Err(fault.into());
+            }
+        }
+    }
+    drop(claim);
+    crate::output::notice(&format!("{count} events"));
+    Ok(output.text(&format!("{}\n", branch.session))?)
+}
+
+/// The events, without what their old journal said about them, and with the moment they came here.
+fn read(args: &Import) -> Result<Vec<Event>> {
+    let reading =
+        Reading { keep_going: false, at: None, branch: "main".to_owned(), store: args.store.clone() };
+    let now = SystemClock.now();
+    let mut events: Vec<Event> = Vec::new();
+    let mut last = None;
+    Input::new(args.file.as_slice(), &reading).each(&mut |mut event: Event| {
+        if let (Some(before), Some(seq)) = (last, event.head.seq)
+            && seq != before + 1
+        {
+            bail!("event {seq} comes after event {before}: something is missing, or out of order");
+        }
+        last = event.head.seq.or(last);
+        event.extra.retain(|(name, _)| &**name != "hash");
+        event.head.recorded_at = Some(now);
+        events.push(event);
+        Ok(())
+    })?;
+    if events.is_empty() {
+        bail!("there are no events to import");
+    }
+    Ok(events)
+}

@@ -1,0 +1,79 @@
+//! `antiphon sessions ls`: a table of sessions.
+
+use antiphon_event::Timestamp;
+use antiphon_port::{Page, SessionSummary};
+use anyhow::Result;
+use serde_json::json;
+
+use crate::args::sessions::Ls;
+use crate::output::Output;
+use crate::render::{Ink, Line, Side, Table, paint, unit};
+use crate::standing::Standing;
+use crate::store::Shelf;
+
+/// Lists sessions.
+pub(super) fn run(args: &Ls, output: &mut Output) -> Result<()> {
+    let shelf = Shelf::open(&args.store)?;
+    let sessions = shelf.journal.sessions(Page { after: None, limit: args.limit }).wait()?;
+    if args.json {
+        for session in &sessions {
+            output.text(&format!("{}\n", line(session)))?;
+        }
+        return Ok(());
+    }
+    let columns =
+        [("session", Side::Fixed), ("title", Side::Left), ("status", Side::Left), ("updated", Side::Left)];
+    let mut table =
+        Table::new(&[&columns[..], &[("branches", Side::Right), ("events", Side::Right)]].concat());
+    for session in &sessions {
+        table.row(vec![
+            Line::new().ink(Ink::Strong, session.id.as_str()),
+            Line::new().plain(session.title.as_deref().unwrap_or_default()),
+            status(&shelf, session)?,
+            Line::new().ink(Ink::Faint, session.updated_at.map(moment).unwrap_or_default()),
+            Line::new().plain(unit::count(session.branches)),
+            Line::new().plain(unit::count(session.seq)),
+        ]);
+    }
+    let page = output.page();
+    let lines = if sessions.is_empty() {
+        vec![Line::new().ink(Ink::Faint, "(no sessions)")]
+    } else {
+        table.lines(page.width)
+    };
+    Ok(output.text(&paint(&lines, page.palette))?)
+}
+
+/// How the last run of the first branch stands.
+fn status(shelf: &Shelf, session: &SessionSummary) -> Result<Line> {
+    let branches = shelf.journal.branches(&session.id).wait()?;
+    let Some(first) = branches.first() else { return Ok(Line::new()) };
+    let branch = antiphon_port::Branch::new(session.id.clone(), first.branch.clone());
+    let mut standing = Standing::default();
+    shelf.each(&branch, 0, |event| {
+        standing.apply(&event);
+        Ok(())
+    })?;
+    let word = match &standing.root {
+        None => return Ok(Line::new()),
+        Some(root) => match &root.ended {
+            Some(status) => status.as_str().to_lowercase(),
+            None if !standing.asked.is_empty() => "waiting".to_owned(),
+            None if shelf.journal.claim(&session.id).is_err() => "running".to_owned(),
+            None => "interrupted".to_owned(),
+        },
+    };
+    Ok(crate::render::status(&word))
+}
+
+fn line(session: &SessionSummary) -> serde_json::Value {
+    json!({
+        "id": session.id, "title": session.title, "createdAt": session.created_at,
+        "updatedAt": session.updated_at, "branches": session.branches, "events": session.seq,
+    })
+}
+
+/// A day and a time, to the second.
+fn moment(at: Timestamp) -> String {
+    at.to_string().split('.').next().unwrap_or_default().trim_end_matches('Z').replace('T', " ")
+}

@@ -1,0 +1,72 @@
+//! `antiphon sessions show`: how a session stands, or stood at some event.
+
+use antiphon_port::Branch;
+use antiphon_runtime::{Engine, Refused};
+use antiphon_view::{Fold, Timeline};
+use anyhow::Result;
+
+use crate::args::sessions::Show;
+use crate::live::ask;
+use crate::output::Output;
+use crate::render::{Ink, Line, paint, paragraphs, timeline, unit};
+use crate::standing::Standing;
+use crate::store::Shelf;
+use crate::task;
+
+/// Shows the branches, the runs, what is asked and the state.
+pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
+    let shelf = Shelf::open(&args.which.store)?;
+    let branch = shelf.branch(&args.which.session, &args.which.branch)?;
+    let events = shelf.events(&branch, args.at)?;
+    let page = output.page();
+    let mut lines = heading(&shelf, &branch, args.at)?;
+    lines.push(Line::new());
+    lines.extend(timeline(Fold::<Timeline>::of(&events).view(), page));
+    let standing = Standing::of(&events);
+    if !standing.asked.is_empty() {
+        lines.push(Line::new());
+        lines.extend(ask::pending(&standing, &ask::place(&branch), page));
+    }
+    let engine = Engine::new(shelf.journal);
+    let looked = task::wait(async { Ok(engine.look(&branch, args.at, None).await) })?;
+    match looked {
+        Ok(report) => {
+            for (title, value) in [("state", &report.state), ("output", &report.output.value())] {
+                let is_nothing = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+                if !is_nothing {
+                    lines.push(Line::new());
+                    lines.push(Line::new().ink(Ink::Strong, title));
+                    lines.extend(paragraphs(Ink::Plain, &text(value), page.width));
+                }
+            }
+        }
+        // A conversation without a flow, or with one that is not in the journal, has no state to show.
+        Err(Refused::NoRun(_) | Refused::NoFlow(_)) => {}
+        Err(refused) => return Err(refused.into()),
+    }
+    Ok(output.text(&paint(&lines, page.palette))?)
+}
+
+fn heading(shelf: &Shelf, branch: &Branch, at: Option<u64>) -> Result<Vec<Line>> {
+    let as_of = at.map(|at| format!(", as of event {at}")).unwrap_or_default();
+    let title = Line::new()
+        .ink(Ink::Strong, branch.session.as_str())
+        .plain(format!("  branch {}{as_of}", branch.branch));
+    let mut lines = vec![title];
+    for other in shelf.journal.branches(&branch.session).wait()? {
+        let mut line = Line::new().ink(Ink::Faint, "  ").plain(other.branch.as_str());
+        line = line.ink(Ink::Faint, format!("  {} events", unit::count(other.seq)));
+        if let Some(fork) = other.fork {
+            line = line.ink(Ink::Faint, format!(", from {} at {}", fork.from.branch, fork.seq));
+        }
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+fn text(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        value => serde_json::to_string_pretty(value).expect("a value can be written"),
+    }
+}

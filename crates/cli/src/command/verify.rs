@@ -1,0 +1,61 @@
+//! `antiphon verify`: reads every record of a branch and says whether it is what was written.
+
+use antiphon_port::{Branch, Hash, Head, Verdict};
+use anyhow::{Context, Result};
+
+use crate::args::flows::Verify;
+use crate::exit::Exit;
+use crate::output::{Output, notice};
+use crate::store::Shelf;
+
+/// How many hashes are read at once.
+const PAGE: usize = 4096;
+
+/// Prints the head, or names the first record that is not what was written.
+pub(crate) fn run(args: &Verify, output: &mut Output) -> Result<Exit> {
+    let kept: Option<Hash> = args.head.as_deref().map(str::parse).transpose().context("--head")?;
+    let shelf = Shelf::open(&args.store)?;
+    let branch = Branch::new(shelf.session(&args.session)?, &*args.branch);
+    let head = match shelf.journal.verify(&branch).wait()? {
+        Verdict::Whole(head) => head,
+        Verdict::Broken(damage) => {
+            notice(&damage.to_string());
+            return Ok(Exit::Failed);
+        }
+    };
+    let Some(kept) = kept else {
+        output.text(&format!("{}  {branch}, {}\n", head.hash, events(head)))?;
+        return Ok(Exit::Done);
+    };
+    match find(&shelf, &branch, kept)? {
+        Some(seq) if seq == head.seq => output.text(&format!("{branch} is as it was, {}\n", events(head)))?,
+        Some(seq) => {
+            output.text(&format!("{branch} is as it was up to event {seq}, and {} now\n", events(head)))?;
+        }
+        None => {
+            notice(&format!(
+                "{branch} never had that head: it is whole, and another history ({})",
+                head.hash
+            ));
+            return Ok(Exit::Failed);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn events(head: Head) -> String {
+    if head.seq == 1 { "1 event".to_owned() } else { format!("{} events", head.seq) }
+}
+
+/// The position that a hash is the head of.
+fn find(shelf: &Shelf, branch: &Branch, kept: Hash) -> Result<Option<u64>> {
+    let mut after = 0;
+    loop {
+        let page = shelf.journal.export(branch, after, PAGE).wait()?;
+        if let Some(found) = page.iter().find(|exported| exported.hash == kept) {
+            return Ok(found.event.head.seq);
+        }
+        let Some(last) = page.last().and_then(|exported| exported.event.head.seq) else { return Ok(None) };
+        after = last;
+    }
+}

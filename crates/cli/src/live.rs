@@ -1,0 +1,273 @@
+//! A run while it happens: shown, cancelled, answered, until it has ended or only people can get it further.
+//!
+//! In: a run, what was decided beforehand, the terminal. Out: the result on standard output, an exit code.
+//! Start reading at [`Live::follow`].
+
+pub(crate) mod ask;
+mod frame;
+mod plain;
+mod screen;
+mod tree;
+
+use std::io::{self, BufRead, IsTerminal};
+use std::time::Duration;
+
+use antiphon_event::{Event, Mode};
+use antiphon_runtime::{Outcome, Report, Run};
+use anyhow::Result;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::exit::Exit;
+use crate::output::{Output, Unwritable, notice};
+use crate::render::{Ink, Line, paint};
+use crate::standing::Standing;
+use ask::{Decisions, Question};
+use screen::Screen;
+
+/// Between two drawings, and between two looks at a run that waits.
+const FRAME: Duration = Duration::from_millis(100);
+
+/// A run that is being watched.
+pub(crate) struct Live<'o> {
+    output: &'o mut Output,
+    screen: Screen,
+    standing: Standing,
+    place: String,
+    decisions: Decisions,
+    question: Option<Question>,
+    lines: Option<mpsc::Receiver<String>>,
+    is_interactive: bool,
+    interrupted: u32,
+}
+
+/// What makes a run stop from outside.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl<'o> Live<'o> {
+    /// Shows event lines, or progress: as a tree in a terminal, as lines elsewhere.
+    pub(crate) fn new(json: bool, decisions: Decisions, output: &'o mut Output) -> Self {
+        let is_terminal = io::stderr().is_terminal();
+        let screen = Screen::new(json, is_terminal);
+        let is_interactive = !json && is_terminal && io::stdin().is_terminal();
+        Self {
+            output,
+            screen,
+            standing: Standing::default(),
+            place: String::new(),
+            decisions,
+            question: None,
+            lines: None,
+            is_interactive,
+            interrupted: 0,
+        }
+    }
+
+    /// Takes in what happened before this process came.
+    pub(crate) fn catch_up(&mut self, events: &[Event]) {
+        for event in events {
+            self.standing.apply(event);
+            self.screen.remember(event);
+        }
+    }
+
+    /// Watches the events after a position until the run has ended, or nobody here can get it further.
+    pub(crate) async fn follow(mut self, mut run: Run, after: u64) -> Result<Exit> {
+        let mut signals = Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        };
+        self.place = ask::place(run.branch());
+        let mut tail = run.events_after(after);
+        let mut frames = tokio::time::interval(FRAME);
+        let mut is_waiting = false;
+        loop {
+            tokio::select! {
+                next = tail.next(), if !is_waiting => match next? {
+                    Some(events) => self.take(&run, &events).await?,
+                    None => match self.rest(&mut run).await? {
+                        Some(exit) => return Ok(exit),
+                        None => is_waiting = true,
+                    },
+                },
+                _ = signals.interrupt.recv() => {
+                    self.interrupt(&run).await;
+                    is_waiting = false;
+                }
+                _ = signals.terminate.recv() => {
+                    self.interrupt(&run).await;
+                    is_waiting = false;
+                }
+                line = line(&mut self.lines), if self.question.is_some() => {
+                    self.hear(&run, line).await;
+                    is_waiting = false;
+                }
+                // Somebody elsewhere may have answered, or the time for an answer may be over.
+                _ = frames.tick() => {
+                    is_waiting = false;
+                    if self.question.is_none() {
+                        self.screen.draw(self.output);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn take(&mut self, run: &Run, events: &[Event]) -> Result<()> {
+        for event in events {
+            self.standing.apply(event);
+            self.screen.event(event, self.output);
+        }
+        let asked =
+            self.question.as_ref().is_none_or(|question| self.standing.asks(&question.asked.relay.id));
+        if !asked {
+            notice("(answered elsewhere)");
+            self.question = None;
+        }
+        for resolved in self.decisions.ready(&self.standing)? {
+            run.answer(resolved).await?;
+        }
+        self.ask();
+        Ok(())
+    }
+
+    /// A run that does not work: has it ended, can somebody here get it further, or is this all for now?
+    async fn rest(&mut self, run: &mut Run) -> Result<Option<Exit>> {
+        let report = match run.wait().await {
+            Ok(report) => report,
+            Err(stopped) => {
+                self.screen.finish(self.output);
+                notice(&format!("error: {stopped}"));
+                return Ok(Some(Exit::Failed));
+            }
+        };
+        if report.outcome == Outcome::Paused {
+            let ready = self.decisions.ready(&self.standing)?;
+            if !ready.is_empty() {
+                for resolved in ready {
+                    run.answer(resolved).await?;
+                }
+                return Ok(None);
+            }
+            self.ask();
+            if self.question.is_some() {
+                return Ok(None);
+            }
+        }
+        self.screen.finish(self.output);
+        self.end(&report).map(Some)
+    }
+
+    /// Asks the person at the terminal the next thing that is asked, if there is one.
+    fn ask(&mut self) {
+        if !self.is_interactive || self.question.is_some() || self.interrupted > 0 {
+            return;
+        }
+        let Some(asked) = self.standing.asked.first() else { return };
+        self.lines.get_or_insert_with(standard_input);
+        self.screen.clear();
+        let question = Question::new(asked.clone());
+        eprint!("{}", question.text(self.output.error_page()));
+        self.question = Some(question);
+    }
+
+    /// Takes in what the person typed; at the end of input everything stays as it is.
+    async fn hear(&mut self, run: &Run, line: Option<String>) {
+        let Some(mut question) = self.question.take() else { return };
+        let Some(line) = line else {
+            notice("");
+            self.is_interactive = false;
+            return;
+        };
+        let resolved = match question.hear(&line) {
+            Ok(Some(resolved)) => resolved,
+            Ok(None) => {
+                eprint!("{}", question.prompt());
+                self.question = Some(question);
+                return;
+            }
+            Err(why) => return self.again(question, &why),
+        };
+        if let Err(refusal) = run.answer(resolved).await {
+            self.again(Question::new(question.asked), &refusal.to_string());
+        }
+    }
+
+    fn again(&mut self, question: Question, why: &str) {
+        notice(&format!("  {why}"));
+        eprint!("{}", question.prompt());
+        self.question = Some(question);
+    }
+
+    /// Stops the run: gracefully, and at once if asked again.
+    async fn interrupt(&mut self, run: &Run) {
+        self.interrupted += 1;
+        self.question = None;
+        let (mode, told) = match self.interrupted {
+            1 => (Mode::Graceful, "cancelling: what runs may finish; Ctrl-C again cuts it off"),
+            _ => (Mode::Now, "cancelling at once"),
+        };
+        self.screen.clear();
+        notice(told);
+        // One that has ended by itself meanwhile needs no cancelling.
+        let _ = run.cancel("user", mode).await;
+    }
+
+    /// Says what came of the run.
+    fn end(&mut self, report: &Report) -> Result<Exit> {
+        let page = self.output.error_page();
+        let lines = match report.outcome {
+            Outcome::Completed => Vec::new(),
+            Outcome::Paused => ask::pending(&self.standing, &self.place, page),
+            Outcome::Failed | Outcome::Cancelled => ended(report),
+        };
+        eprint!("{}", paint(&lines, page.palette));
+        match self.screen.result(report, self.output) {
+            Err(unwritten) if !Unwritable::is_broken_pipe(&unwritten) => return Err(unwritten.into()),
+            _ => {}
+        }
+        self.decisions.complain();
+        Ok(if self.decisions.is_used_up() { report.outcome.into() } else { Exit::Refused })
+    }
+}
+
+/// Why a run came to no good end.
+fn ended(report: &Report) -> Vec<Line> {
+    let (word, ink) = match report.outcome {
+        Outcome::Cancelled => ("cancelled", Ink::Waiting),
+        _ => ("failed", Ink::Bad),
+    };
+    let reason = report.reason.as_ref().filter(|reason| reason.as_str() != word);
+    let reason = reason.map(|reason| format!(": {}", reason.as_str().replace('_', " ")));
+    let mut lines = vec![Line::new().ink(ink, word).plain(reason.unwrap_or_default())];
+    for pending in &report.pending {
+        let node = Line::new().ink(Ink::Faint, "  not done: ").ink(Ink::Strong, pending.node_id.as_str());
+        lines.push(node.plain(", ").plain(&pending.why));
+    }
+    lines
+}
+
+/// The next line that was typed; nothing at the end.
+async fn line(lines: &mut Option<mpsc::Receiver<String>>) -> Option<String> {
+    match lines {
+        Some(lines) => lines.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Lines as they are typed, read by a thread of their own: reading a terminal cannot be called off.
+fn standard_input() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            if sender.blocking_send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}

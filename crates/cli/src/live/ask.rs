@@ -1,0 +1,295 @@
+//! What a run asks people: shown, decided on the command line or at the terminal, listed when nobody is there.
+
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::{Json, RelayId};
+use antiphon_port::Branch;
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::args::flows::Answers;
+use crate::output::notice;
+use crate::render::{Ink, Line, Page, paint, paragraphs, payload, unit};
+use crate::standing::{Asked, Standing};
+use crate::value::typed;
+
+/// Who answers here.
+pub(crate) const BY: &str = "user";
+/// The answer that needs an output besides.
+const TAKE_AS_DONE: &str = "take as done";
+
+/// A decision on the command line.
+#[derive(Debug)]
+enum Said {
+    Yes,
+    No,
+    Answer(String),
+}
+
+/// What was decided on the command line, until it is asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Decisions {
+    open: Vec<(String, Said)>,
+    reason: Option<String>,
+    inputs: Vec<(String, Json)>,
+    /// Why the last one that fits nothing does not.
+    why: Option<String>,
+}
+
+impl Decisions {
+    /// Takes decisions from the command line.
+    pub(crate) fn new(answers: Answers) -> Result<Self> {
+        let Answers { approve, deny, reason, answer, input_for } = answers;
+        let mut open: Vec<(String, Said)> = approve.into_iter().map(|id| (id, Said::Yes)).collect();
+        open.extend(deny.into_iter().map(|id| (id, Said::No)));
+        open.extend(answer.into_iter().map(|(id, text)| (id, Said::Answer(text))));
+        let mut inputs = Vec::new();
+        for (id, json) in input_for {
+            let value: Value =
+                serde_json::from_str(&json).with_context(|| format!("the input for {id} is no JSON"))?;
+            if !open.iter().any(|(decided, _)| *decided == id) {
+                open.push((id.clone(), Said::Answer(TAKE_AS_DONE.to_owned())));
+            }
+            inputs.push((id, Json::from(value)));
+        }
+        Ok(Self { open, reason, inputs, why: None })
+    }
+
+    /// Those that what is asked now was waiting for; each is given once.
+    pub(crate) fn ready(&mut self, standing: &Standing) -> Result<Vec<RelayResolved>> {
+        let mut ready = Vec::new();
+        let mut taken: Vec<RelayId> = Vec::new();
+        for (id, said) in std::mem::take(&mut self.open) {
+            match standing.find(&id) {
+                Ok(asked) if !taken.contains(&asked.relay.id) => {
+                    taken.push(asked.relay.id.clone());
+                    let input = self
+                        .inputs
+                        .iter()
+                        .find(|(decided, _)| *decided == id)
+                        .map(|(_, input)| input.clone());
+                    ready.push(resolved(asked, &said, input, self.reason.clone()));
+                }
+                Ok(asked) => anyhow::bail!("{} was decided twice", asked.relay.id),
+                Err(why) => {
+                    self.why = Some(why.to_string());
+                    self.open.push((id, said));
+                }
+            }
+        }
+        Ok(ready)
+    }
+
+    /// Whether everything that was decided was asked for.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Says what was decided and never asked for.
+    pub(crate) fn complain(&self) {
+        if let (false, Some(why)) = (self.open.is_empty(), &self.why) {
+            notice(&format!("error: {why}"));
+        }
+    }
+
+    /// Why a decision fits nothing that is asked.
+    pub(crate) fn why(&self) -> &str {
+        self.why.as_deref().unwrap_or("nothing is asked")
+    }
+}
+
+fn resolved(asked: &Asked, said: &Said, input: Option<Json>, reason: Option<String>) -> RelayResolved {
+    let (approved, answer) = match said {
+        Said::Yes => (Some(true), None),
+        Said::No => (Some(false), None),
+        Said::Answer(text) => (None, Some(value(asked, text))),
+    };
+    let reason = reason.filter(|_| matches!(said, Said::No));
+    RelayResolved {
+        relay_id: asked.relay.id.clone(),
+        approved,
+        answer,
+        input,
+        scope: None,
+        reason,
+        by: BY.to_owned(),
+    }
+}
+
+/// The value that an answer's text stands for.
+fn value(asked: &Asked, text: &str) -> Json {
+    let schema = asked.relay.schema.as_ref().map(Json::value);
+    match schema {
+        Some(schema) => typed(text, Some(&schema)),
+        None => Json::from(Value::String(text.to_owned())),
+    }
+}
+
+/// Something that is asked at the terminal.
+pub(super) struct Question {
+    /// What.
+    pub(super) asked: Asked,
+    /// An answer that needs an output besides.
+    chosen: Option<String>,
+}
+
+impl Question {
+    pub(super) fn new(asked: Asked) -> Self {
+        Self { asked, chosen: None }
+    }
+
+    /// The question as the terminal shows it, with the prompt for the answer.
+    pub(super) fn text(&self, page: Page) -> String {
+        let relay = &self.asked.relay;
+        let asks = Line::new().ink(Ink::Waiting, "? ").ink(Ink::Strong, &self.asked.node);
+        let mut lines = asks.plain("  ").plain(relay.prompt.as_deref().unwrap_or_default()).wrap(page.width);
+        if let Some(params) = &relay.params {
+            let about = paragraphs(Ink::Faint, &about(params), page.width.saturating_sub(2));
+            lines.extend(about.into_iter().take(8).map(|line| Line::new().plain("  ").join(line)));
+        }
+        for (index, option) in relay.options.iter().flatten().enumerate() {
+            lines.push(Line::new().plain(format!("  {}) {option}", index + 1)));
+        }
+        paint(&lines, page.palette) + &self.prompt()
+    }
+
+    /// What stands before the answer.
+    pub(super) fn prompt(&self) -> String {
+        let relay = &self.asked.relay;
+        match (&self.chosen, &relay.options, &relay.schema) {
+            (Some(_), ..) => "  output, as JSON or text (empty for none): ".to_owned(),
+            (None, Some(options), _) => format!("  1-{}: ", options.len()),
+            (None, None, Some(_)) => "  answer: ".to_owned(),
+            (None, None, None) => "  yes or no, and why (y/n …): ".to_owned(),
+        }
+    }
+
+    /// What a typed line decides; nothing if more has to be said.
+    pub(super) fn hear(&mut self, line: &str) -> Result<Option<RelayResolved>, String> {
+        let line = line.trim();
+        if let Some(chosen) = self.chosen.take() {
+            let input = (!line.is_empty()).then(|| typed(line, Some(&Value::Bool(true))));
+            return Ok(Some(resolved(&self.asked, &Said::Answer(chosen), input, None)));
+        }
+        if line.is_empty() {
+            return Ok(None);
+        }
+        if let Some(options) = &self.asked.relay.options {
+            let nth = line.parse::<usize>().ok().and_then(|n| options.get(n.checked_sub(1)?));
+            let option = nth.or_else(|| options.iter().find(|option| option.eq_ignore_ascii_case(line)));
+            let option = option.ok_or_else(|| format!("answer with one of: {}", options.join(", ")))?.clone();
+            if option == TAKE_AS_DONE {
+                self.chosen = Some(option);
+                return Ok(None);
+            }
+            return Ok(Some(resolved(&self.asked, &Said::Answer(option), None, None)));
+        }
+        if self.asked.relay.schema.is_some() {
+            return Ok(Some(resolved(&self.asked, &Said::Answer(line.to_owned()), None, None)));
+        }
+        let (word, why) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let said = match word.to_lowercase().as_str() {
+            "y" | "yes" => Said::Yes,
+            "n" | "no" => Said::No,
+            _ => return Err("answer with yes or no".to_owned()),
+        };
+        let reason = (!why.trim().is_empty()).then(|| why.trim().to_owned());
+        Ok(Some(resolved(&self.asked, &said, None, reason)))
+    }
+}
+
+/// What a question is about: the text of content blocks, each with the node it comes from; anything else in brief.
+fn about(params: &Json) -> String {
+    let value = params.value();
+    let block = |block: &Value| {
+        let text = block.get("text")?.as_str()?.to_owned();
+        Some(match block.get("nodeId").and_then(Value::as_str) {
+            Some(node) => format!("{node}: {text}"),
+            None => text,
+        })
+    };
+    let blocks = value.as_array().and_then(|blocks| blocks.iter().map(block).collect::<Option<Vec<_>>>());
+    let Some(blocks) = blocks else { return payload::brief(params) };
+    blocks.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// How a branch is named on the command line.
+pub(crate) fn place(branch: &Branch) -> String {
+    match branch.branch.as_str() {
+        "main" => branch.session.to_string(),
+        name => format!("{} --branch {name}", branch.session),
+    }
+}
+
+/// What waits for people, with the command that answers it.
+pub(crate) fn pending(standing: &Standing, place: &str, page: Page) -> Vec<Line> {
+    let mut lines = vec![Line::new().ink(Ink::Waiting, "paused").plain(": waiting for a person")];
+    for asked in &standing.asked {
+        let relay = &asked.relay;
+        let prompt = relay.prompt.as_deref().map(unit::flat).unwrap_or_default();
+        lines.push(
+            Line::new().plain("  ").ink(Ink::Strong, &asked.node).plain("  ").plain(prompt).cut(page.width),
+        );
+        let name = if standing.find(&asked.node).is_ok() { asked.node.as_str() } else { relay.id.as_str() };
+        let resume = format!("    antiphon resume {place}");
+        let commands = match (&relay.options, &relay.schema) {
+            (Some(options), _) => {
+                options.iter().map(|option| format!("--answer '{name}={option}'")).collect()
+            }
+            (None, Some(_)) => vec![format!("--answer '{name}=…'")],
+            (None, None) => vec![format!("--approve {name}"), format!("--deny {name} --reason …")],
+        };
+        lines.extend(
+            commands.iter().map(|command| Line::new().ink(Ink::Faint, format!("{resume} {command}"))),
+        );
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use antiphon_event::body::request::Relay;
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(relay: Value) -> Asked {
+        let mut all = json!({"id": "r/gate:1:1:human", "kind": "approval"});
+        all.as_object_mut().expect("an object").extend(relay.as_object().expect("an object").clone());
+        let relay: Relay = serde_json::from_value(all).expect("a relay");
+        Asked { run: None, node: "gate".to_owned(), relay }
+    }
+
+    fn heard(relay: Value, lines: &[&str]) -> String {
+        let mut question = Question::new(asked(relay));
+        let mut told = String::new();
+        for line in lines {
+            told = match question.hear(line) {
+                Ok(Some(said)) => serde_json::to_string(&said)
+                    .expect("JSON")
+                    .replace("\"relayId\":\"r/gate:1:1:human\",", ""),
+                Ok(None) => "more".to_owned(),
+                Err(why) => why,
+            };
+        }
+        told
+    }
+
+    #[test]
+    fn what_is_typed_becomes_a_decision_or_is_asked_again() {
+        let options = json!({"options": ["red", "take as done"]});
+        for (relay, lines, told) in [
+            (json!({}), &["y"][..], r#"{"approved":true,"by":"user"}"#),
+            (json!({}), &["No, not yet"], "answer with yes or no"),
+            (json!({}), &["no not yet"], r#"{"approved":false,"by":"user"}"#),
+            (json!({}), &[" "], "more"),
+            (options.clone(), &["1"], r#"{"answer":"red","by":"user"}"#),
+            (options.clone(), &["RED"], r#"{"answer":"red","by":"user"}"#),
+            (options.clone(), &["3"], "answer with one of: red, take as done"),
+            (options, &["2", "{\"a\":1}"], r#"{"answer":"take as done","input":{"a":1},"by":"user"}"#),
+            (json!({"schema": {"type": "integer"}}), &["7"], r#"{"answer":7,"by":"user"}"#),
+        ] {
+            let reasoned = heard(relay, lines).replace("\"reason\":\"not yet\",", "");
+            assert_eq!(reasoned, told, "{lines:?}");
+        }
+    }
+}

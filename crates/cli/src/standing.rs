@@ -1,0 +1,117 @@
+//! [`Standing`]: how the last run of a branch stands, from its events alone.
+
+use antiphon_event::body::request::Relay;
+use antiphon_event::{Body, Event, NodeStatus, RelayId, RunId};
+use anyhow::{Result, bail};
+
+/// How the last run of a branch stands.
+#[derive(Debug, Default)]
+pub(crate) struct Standing {
+    /// The last run that is nobody's child.
+    pub(crate) root: Option<Root>,
+    /// What people were asked and have not answered, in order.
+    pub(crate) asked: Vec<Asked>,
+}
+
+/// A run that is nobody's child.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// The run.
+    pub(crate) run: RunId,
+    /// How it ended, if it has.
+    pub(crate) ended: Option<NodeStatus>,
+}
+
+/// A request and where it came from.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// The run that asks.
+    pub(crate) run: Option<RunId>,
+    /// The node that asks, with the nodes around it.
+    pub(crate) node: String,
+    /// What is asked.
+    pub(crate) relay: Relay,
+}
+
+impl Standing {
+    /// How things stand after events.
+    pub(crate) fn of<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
+        let mut standing = Self::default();
+        events.into_iter().for_each(|event| standing.apply(event));
+        standing
+    }
+
+    /// Takes in one event.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        let head = &event.head;
+        let is_root = head.node_path.is_none();
+        match &event.body {
+            Body::RunStart(_) if is_root && self.is_over() => {
+                let Some(run) = head.run_id.clone() else { return };
+                self.root = Some(Root { run, ended: None });
+                self.asked.clear();
+            }
+            Body::RunEnd(end) => {
+                self.asked.retain(|asked| asked.run != head.run_id);
+                if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref())
+                {
+                    root.ended.clone_from(&end.status);
+                    self.asked.clear();
+                }
+            }
+            Body::Resumed(_) => {
+                if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref())
+                {
+                    root.ended = None;
+                }
+            }
+            Body::Relay(relay) => {
+                let node = path_of(event);
+                self.asked.push(Asked { run: head.run_id.clone(), node, relay: relay.as_ref().clone() });
+            }
+            Body::RelayResolved(resolved) => self.asked.retain(|asked| asked.relay.id != resolved.relay_id),
+            Body::NodeEnd(_) => {
+                let node = path_of(event);
+                self.asked.retain(|asked| asked.run != head.run_id || asked.node != node);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.root.as_ref().is_none_or(|root| root.ended.is_some())
+    }
+
+    /// The request that a text means: an id, the beginning or end of just one, or the one node that asks.
+    pub(crate) fn find(&self, text: &str) -> Result<&Asked> {
+        let fits = |asked: &&Asked| {
+            let id = asked.relay.id.as_str();
+            let node = asked.node.rsplit('/').next().unwrap_or_default();
+            asked.node == text || node == text || id.starts_with(text) || id.ends_with(text)
+        };
+        if let Some(exact) = self.asked.iter().find(|asked| asked.relay.id == *text) {
+            return Ok(exact);
+        }
+        let found: Vec<&Asked> = self.asked.iter().filter(fits).collect();
+        match found[..] {
+            [one] => Ok(one),
+            [] => bail!("nothing that is asked goes by {text}"),
+            [a, b, ..] => bail!("{text} could be {} or {}: write more of it", a.relay.id, b.relay.id),
+        }
+    }
+
+    /// Whether a request waits for an answer.
+    pub(crate) fn asks(&self, relay: &RelayId) -> bool {
+        self.asked.iter().any(|asked| asked.relay.id == *relay)
+    }
+}
+
+/// The node of an event with the nodes around it.
+pub(crate) fn path_of(event: &Event) -> String {
+    let head = &event.head;
+    match (&head.node_path, &head.node_id) {
+        (Some(path), _) => path.iter().map(|node| node.as_str()).collect::<Vec<_>>().join("/"),
+        (None, Some(node)) => node.to_string(),
+        (None, None) => String::new(),
+    }
+}
