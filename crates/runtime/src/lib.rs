@@ -31,3 +31,8 @@ pub use run::{Run, Stopped};
 pub use stand_in::{Job, StandIn};
 pub use tail::Tail;
 pub use tool::{Tool, ToolCall};
+
+/// The programs on the page about flows.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/flows.md")]
+struct Page;

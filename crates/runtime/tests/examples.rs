@@ -123,6 +123,21 @@ fn every_example_is_sound_beyond_doubt_and_says_what_it_shows() {
     }
 }
 
+#[test]
+fn every_flow_in_the_documentation_is_sound_beyond_doubt() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/flows.md");
+    let page = std::fs::read_to_string(page).expect("readable");
+    let flows = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
+    let mut count = 0;
+    for flow in flows {
+        let read =
+            file::read("page.yaml", flow, &load).unwrap_or_else(|problems| panic!("{problems}\n{flow}"));
+        assert!(read.warnings.is_empty(), "{}", file::Problems(read.warnings));
+        count += 1;
+    }
+    assert!(count >= 5, "{count} flows");
+}
+
 #[tokio::test]
 async fn hello_greets_its_task() {
     check(

@@ -121,12 +121,11 @@ impl Story {
         // The last line of a process that was killed while it spoke is none.
         if let Some(event) = line.strip_prefix("at ").and_then(|json| Event::from_json(json).ok()) {
             let seq = event.head.seq.expect("it is durable") as usize;
-            match self.events.get(seq - 1) {
-                Some(known) => assert_eq!(*known, event, "an acknowledged event became another"),
-                None => {
-                    assert_eq!(self.events.len() + 1, seq, "an event was left out");
-                    self.events.push(event);
-                }
+            if let Some(known) = self.events.get(seq - 1) {
+                assert_eq!(*known, event, "an acknowledged event became another");
+            } else {
+                assert_eq!(self.events.len() + 1, seq, "an event was left out");
+                self.events.push(event);
             }
         }
         line == "done"
