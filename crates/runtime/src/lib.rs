@@ -26,7 +26,7 @@ pub use engine::{Engine, Invocation, Refused};
 pub use fork::Forking;
 pub use function::{Call, Function, Future, Voice};
 pub use harness::{Harness, Invoke, Reservation, Scripted};
-pub use report::{Outcome, Report};
+pub use report::{ByNode, Outcome, Report};
 pub use run::{Run, Stopped};
 pub use stand_in::{Job, StandIn};
 pub use tail::Tail;

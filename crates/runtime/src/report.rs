@@ -1,9 +1,9 @@
 //! [`Report`]: what came of a run, whatever ended it.
 
-use std::collections::BTreeMap;
+use std::ops::Index;
 
 use antiphon_event::body::flow::{Pending, RunEnd};
-use antiphon_event::{Json, NodeStatus, RelayId, RunId, SessionId, StopReason};
+use antiphon_event::{FlowNodeId, Json, NodeStatus, RelayId, RunId, SessionId, StopReason};
 use antiphon_flow::Scheduler;
 use serde_json::Value;
 
@@ -35,16 +35,45 @@ pub struct Report {
     pub reason: Option<StopReason>,
     /// What was not done, and why.
     pub pending: Vec<Pending>,
-    /// What each node gave, by id.
-    pub outputs: BTreeMap<String, Json>,
-    /// How each node stands, by id.
-    pub statuses: BTreeMap<String, NodeStatus>,
+    /// What each node gave that has given something.
+    pub outputs: ByNode<Json>,
+    /// How each node stands.
+    pub statuses: ByNode<NodeStatus>,
     /// The state.
     pub state: Value,
     /// Requests that wait for a person, nested runs included.
     pub relays: Vec<RelayId>,
     /// Position of the last event.
     pub seq: u64,
+}
+
+/// Something about each of some nodes, in the order the nodes were declared. Read by id: `outputs["write"]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByNode<T>(Vec<(FlowNodeId, T)>);
+
+impl<T> ByNode<T> {
+    /// What there is about a node. Looks through the list.
+    pub fn get(&self, node: &str) -> Option<&T> {
+        self.0.iter().find(|(id, _)| id.as_str() == node).map(|(_, value)| value)
+    }
+
+    /// All of it.
+    pub fn iter(&self) -> impl Iterator<Item = (&FlowNodeId, &T)> {
+        self.0.iter().map(|(id, value)| (id, value))
+    }
+
+    /// All of it, without the nodes.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|(_, value)| value)
+    }
+}
+
+impl<T> Index<&str> for ByNode<T> {
+    type Output = T;
+
+    fn index(&self, node: &str) -> &T {
+        self.get(node).unwrap_or_else(|| panic!("there is nothing about a node `{node}`"))
+    }
 }
 
 impl Report {
@@ -56,7 +85,7 @@ impl Report {
         seq: u64,
     ) -> Self {
         let flow = scheduler.flow();
-        let ids = || flow.ids().iter().map(ToString::to_string).enumerate();
+        let ids = || flow.ids().iter().cloned().enumerate();
         let outputs = ids().filter_map(|(node, id)| Some((id, scheduler.output(node)?.clone())));
         let outcome = match scheduler.ended() {
             None => Outcome::Paused,
@@ -71,8 +100,8 @@ impl Report {
             output: end.map_or_else(|| Json::from(Value::Null), |end| end.final_output.clone()),
             reason: end.and_then(|end| end.reason.clone()),
             pending: end.and_then(|end| end.pending.clone()).unwrap_or_default(),
-            outputs: outputs.collect(),
-            statuses: ids().map(|(node, id)| (id, scheduler.status(node))).collect(),
+            outputs: ByNode(outputs.collect()),
+            statuses: ByNode(ids().map(|(node, id)| (id, scheduler.status(node))).collect()),
             state: Value::Object(scheduler.state().to_object()),
             relays,
             seq,
