@@ -33,7 +33,8 @@ pub fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     let start = Instant::now();
     let step = |what: &str| eprintln!("{:>4} s  {what}", start.elapsed().as_secs());
     step("building the benches");
-    said(cargo(root).args(["bench", "--quiet", "--locked", "--package", "antiphon-bench", "--no-run"]))?;
+    let benches = ["--bench", "growth", "--bench", "instructions", "--no-run"];
+    said(cargo(root).args(["bench", "--quiet", "--locked", "--package", "antiphon-bench"]).args(benches))?;
     step("measuring every workload");
     let growth = ours::<Growth>(root, "growth", &sizes)?;
     step("counting instructions");
