@@ -79,8 +79,8 @@ impl Input {
         for place in places {
             match place {
                 Place::File(path) => pass.read(Source::open(path)?)?,
-                Place::Session(shelf, branch) => {
-                    shelf.each(&branch, 0, |event| pass.event(event))?;
+                Place::Session(store, branch) => {
+                    store.each(&branch, 0, |event| pass.event(event))?;
                 }
             }
         }
@@ -100,13 +100,13 @@ impl Input {
         if path == Path::new("-") || path.exists() {
             return Ok(Place::File(path));
         }
-        let Some(shelf) = path.to_str().and(Shelf::existing(&self.store)?) else {
+        let Some(store) = path.to_str().and(Shelf::existing(&self.store)?) else {
             return Ok(Place::File(path));
         };
-        match shelf.session(&path.display().to_string()) {
+        match store.session(&path.display().to_string()) {
             Ok(session) => {
-                let branch = shelf.branch(session.as_str(), &self.branch)?;
-                Ok(Place::Session(shelf, branch))
+                let branch = store.branch(session.as_str(), &self.branch)?;
+                Ok(Place::Session(store, branch))
             }
             Err(why) => bail!("there is no file {}, and {why}", name(path)),
         }

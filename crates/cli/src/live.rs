@@ -229,6 +229,8 @@ impl<'o> Live<'o> {
             Err(unwritten) if !Unwritable::is_broken_pipe(&unwritten) => return Err(unwritten.into()),
             _ => {}
         }
+        // What is still undecided by then fits nothing; this finds out why.
+        self.decisions.ready(&self.standing)?;
         self.decisions.complain();
         Ok(if self.decisions.is_used_up() { report.outcome.into() } else { Exit::Refused })
     }

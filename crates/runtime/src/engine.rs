@@ -178,7 +178,7 @@ impl Engine {
         let claim = parts.journal.claim(&session)?;
         let seq = match invocation.session {
             Some(_) => self.follow(&branch).await?,
-            None => parts.journal.create(&branch).await?.seq,
+            None => 0,
         };
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
@@ -190,6 +190,10 @@ impl Engine {
         driver.batch.extend(said);
         let root = driver.tree.add(Scheduler::new(flow, origin), None);
         driver.feed(root, Input::Start { task: invocation.task, state: invocation.state })?;
+        if invocation.session.is_none() {
+            // Only now: what is refused leaves no session behind.
+            parts.journal.create(&branch).await?;
+        }
         driver.accept().await?;
         let limit = driver.tree.machines[root].scheduler.flow().settings().limits.execution_timeout;
         driver.limit_after(root, limit);

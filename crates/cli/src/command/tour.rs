@@ -7,6 +7,15 @@ use crate::render::{Ink, Line, VIEWS, paint};
 
 /// Commands to try, and what they do.
 const EXAMPLES: &[(&str, &str)] = &[
+    ("antiphon run flow.yaml --input 'tidal power'", "run a flow"),
+    ("antiphon check flow.yaml", "every mistake in it, with its place"),
+    ("antiphon draw flow.yaml", "see how it hangs together"),
+    ("antiphon resume last --approve gate", "answer what it asks and go on"),
+    ("antiphon sessions show last --at 57", "the run as it was at event 57"),
+    ("antiphon fork last --at 57 --run", "go another way from there"),
+    ("antiphon verify last", "prove that nothing was changed since"),
+    ("antiphon record last --to fixture", "make a run a test"),
+    ("antiphon test fixture", "replay it offline"),
     ("antiphon view thread chat.jsonl", "read a conversation"),
     ("antiphon view dag --format svg chat.jsonl > chat.svg", "draw it"),
     ("antiphon view usage --json < chat.jsonl", "what it cost, for a program"),
@@ -24,7 +33,7 @@ pub(crate) fn run(output: &mut Output) -> Result<()> {
         Line::new().ink(Ink::Strong, "Antiphon").plain(" — conversations among many agents, as events");
     let mut lines = vec![title, Line::new()];
     let about = "Everything that happens is one JSON object a line; what you look at is folded from that. \
-                 Give it a file or pipe events in.";
+                 Run a flow, give it a file of events, or pipe events in.";
     lines.extend(Line::new().plain(about).wrap(page.width));
     lines.push(Line::new());
     let width = EXAMPLES.iter().map(|(command, _)| command.len()).max().unwrap_or(0);

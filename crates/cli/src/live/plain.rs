@@ -54,7 +54,8 @@ fn told(event: &Event) -> Option<(Ink, String)> {
                 (Some(false), None) => "denied".to_owned(),
                 (None, None) => "left unanswered".to_owned(),
             };
-            (Ink::Person, format!("{said} by {}", resolved.by))
+            let why = resolved.reason.as_deref().map(|why| format!(": {}", unit::flat(why)));
+            (Ink::Person, format!("{said} by {}{}", resolved.by, why.unwrap_or_default()))
         }
         Body::GuardrailResult(result) if !result.passed => {
             (Ink::Waiting, format!("guardrail {}: {}", result.guardrail_id, result.action))

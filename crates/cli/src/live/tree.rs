@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use antiphon_event::{Body, Event, RunId, Timestamp};
+use antiphon_event::{Body, Event, Timestamp};
 use antiphon_runtime::{Clock, SystemClock};
-use antiphon_view::runs::Runs;
 use antiphon_view::timeline::{Row, Run, RunKind, Timeline};
 use antiphon_view::{Changes, Fold};
 
@@ -19,20 +18,15 @@ const DEPTH_MAX: usize = 12;
 const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// The nodes of a run as they stand.
+#[derive(Default)]
 pub(super) struct Tree {
     timeline: Fold<Timeline>,
-    runs: Fold<Runs>,
     /// What nodes that are at work have said last, by run and node.
     said: HashMap<(String, String), String>,
+    /// Tokens that the latest execution of nodes took, in the same way.
+    tokens: HashMap<(String, String), u64>,
     now: Option<Timestamp>,
     turn: usize,
-}
-
-impl Default for Tree {
-    fn default() -> Self {
-        let (timeline, runs) = (Fold::new(Timeline::default()), Fold::new(Runs::default()));
-        Self { timeline, runs, said: HashMap::new(), now: None, turn: 0 }
-    }
 }
 
 /// A node and how deep it lies.
@@ -45,7 +39,6 @@ struct Entry<'t> {
 impl Tree {
     pub(super) fn apply(&mut self, event: &Event) {
         self.timeline.apply(event, &mut Changes::unwanted());
-        self.runs.apply(event, &mut Changes::unwanted());
         self.now = event.head.at.or(self.now);
         let Some(node) = &event.head.node_id else { return };
         // What an agent says is said in its own run: the node alone tells whose it is.
@@ -63,7 +56,15 @@ impl Tree {
                 let cut = (cut..said.len()).find(|at| said.is_char_boundary(*at)).unwrap_or(0);
                 said.drain(..cut);
             }
-            Body::NodeStart(_) | Body::NodeEnd(_) => {
+            Body::Usage(usage) => {
+                let tokens = self.tokens.entry(key).or_default();
+                *tokens = tokens.saturating_add(usage.input_tokens).saturating_add(usage.output_tokens);
+            }
+            Body::NodeStart(_) => {
+                self.said.remove(&key);
+                self.tokens.remove(&key);
+            }
+            Body::NodeEnd(_) => {
                 self.said.remove(&key);
             }
             _ => {}
@@ -86,7 +87,7 @@ impl Tree {
         let mut room = rows.saturating_sub(shown.len() + lines.len());
         for entry in shown.into_iter().map(|index| &entries[index]) {
             lines.push(self.line(entry, is_live));
-            if let Some(said) = self.said_by(entry).filter(|_| is_live && entry.row.is_open()) {
+            if let Some(said) = self.said.get(&self.key(entry)).filter(|_| is_live && entry.row.is_open()) {
                 let indent = 2 * entry.depth + 2;
                 let said = paragraphs(Ink::Faint, said, page.width.saturating_sub(indent));
                 let last = said.len().saturating_sub(SAID_LINES.min(room));
@@ -136,7 +137,7 @@ impl Tree {
         if row.attempt > 1 {
             line = line.ink(Ink::Waiting, format!("  try {}", row.attempt));
         }
-        let tokens = self.tokens(row);
+        let tokens = self.tokens.get(&self.key(entry)).copied().unwrap_or_default();
         if tokens > 0 {
             line = line.ink(Ink::Faint, format!("  {} tokens", unit::count(tokens)));
         }
@@ -155,19 +156,13 @@ impl Tree {
         })
     }
 
-    fn tokens(&self, row: &Row) -> u64 {
-        let inside: HashSet<&RunId> = row.inside.iter().collect();
-        let runs = self.runs.view().runs().iter().filter(|run| inside.contains(&run.run_id));
-        runs.map(|run| run.used.input_tokens.saturating_add(run.used.output_tokens)).sum()
-    }
-
-    fn said_by(&self, entry: &Entry<'_>) -> Option<&str> {
+    /// What is kept of a node goes by it and the node around it.
+    fn key(&self, entry: &Entry<'_>) -> (String, String) {
         let around = entry.run.within.as_ref().and_then(|within| {
             let around = self.timeline.view().run(&within.run_id)?;
             Some(around.rows.get(within.row)?.node_id.to_string())
         });
-        let key = (around.unwrap_or_default(), entry.row.node_id.to_string());
-        self.said.get(&key).map(String::as_str)
+        (around.unwrap_or_default(), entry.row.node_id.to_string())
     }
 }
 

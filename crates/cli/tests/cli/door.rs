@@ -23,9 +23,10 @@ impl Ran {
 /// The binary with arguments, away from whatever the environment says about colours and widths.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_antiphon"));
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "ANTIPHON_STORE"] {
         command.env_remove(name);
     }
+    command.env("XDG_DATA_HOME", "/nowhere");
     command.args(args).current_dir(histories());
     command
 }
@@ -37,7 +38,11 @@ pub(crate) fn antiphon(args: &[&str]) -> Ran {
 
 /// Runs it with bytes on standard input.
 pub(crate) fn fed(args: &[&str], input: &[u8]) -> Ran {
-    let mut command = command(args);
+    feed(command(args), input)
+}
+
+/// Runs a command with bytes on standard input.
+pub(crate) fn feed(mut command: Command, input: &[u8]) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the binary starts");
     let mut stdin = child.stdin.take().expect("piped");

@@ -4,8 +4,15 @@
 
 mod door;
 mod explain;
+mod fixtures;
+mod flows;
 mod input;
+mod people;
+mod place;
 mod safety;
+mod sessions;
+mod signals;
 mod stream;
+mod terminal;
 mod tour;
 mod views;

@@ -1,0 +1,295 @@
+//! `run`, `check` and `draw`: what a flow does, what is wrong with one, what one looks like.
+
+use expect_test::{Expect, expect};
+
+use crate::place::Place;
+
+const GREET: &str = "\
+antiphon: 1
+input: {type: string}
+nodes:
+  hello: {function: \"'hello ' + task\"}
+  shout: {function: \"input + '!'\"}
+edges: [hello -> shout]
+";
+
+const SUM: &str = "\
+antiphon: 1
+input: {type: array}
+state: {seen: {type: integer, default: 0, reduce: sum}}
+nodes:
+  count: {function: size(task), set: {seen: output}}
+  tell: {function: \"{'n': input, 'seen': state.seen}\"}
+edges: [count -> tell]
+";
+
+const FAILS: &str = "\
+antiphon: 1
+nodes:
+  fine: {function: \"'so far'\"}
+  bad: {command: [sh, -c, 'echo no such thing >&2; exit 7']}
+  after: {function: input}
+edges: [fine -> bad -> after]
+";
+
+fn check(files: &[(&str, &str)], script: &str, expected: Expect) {
+    expected.assert_eq(&Place::new(files).tell(script));
+}
+
+#[test]
+fn progress_goes_to_standard_error_and_the_result_to_standard_output() {
+    check(
+        &[("greet.yaml", GREET), ("task.txt", "file\n")],
+        "run greet.yaml --input world
+         run greet.yaml --input @task.txt
+         run greet.yaml --input -",
+        expect![[r#"
+            $ run greet.yaml --input world
+            exit 0
+            hello world!
+            session <id>
+            flow greet started
+            hello  started
+            hello  completed
+            shout  started
+            shout  completed
+            flow completed
+            $ run greet.yaml --input @task.txt
+            exit 0
+            hello file!
+            session <id>
+            flow greet started
+            hello  started
+            hello  completed
+            shout  started
+            shout  completed
+            flow completed
+            $ run greet.yaml --input -
+            exit 0
+            hello !
+            session <id>
+            flow greet started
+            hello  started
+            hello  completed
+            shout  started
+            shout  completed
+            flow completed
+        "#]],
+    );
+}
+
+#[test]
+fn input_and_state_are_json_where_the_flow_wants_that() {
+    check(
+        &[("sum.yaml", SUM)],
+        "run sum.yaml --input '[1, 2, 3]' --state '{\"seen\": 10}' --store memory:
+         run sum.yaml --input many
+         run sum.yaml --input '[]' --state '{\"seen\": \"x\"}'
+         run sum.yaml --input '[]' --state '[]'
+         run sum.yaml --input @missing
+         sessions ls",
+        expect![[r#"
+            $ run sum.yaml --input '[1, 2, 3]' --state '{"seen": 10}' --store memory:
+            exit 0
+            {"n":3,"seen":13}
+            session <id>
+            flow sum started
+            count  started
+            count  completed
+            tell  started
+            tell  completed
+            flow completed
+            $ run sum.yaml --input many
+            exit 2
+            error: the input does not fit the flow: "many" is not of type "array"
+            $ run sum.yaml --input '[]' --state '{"seen": "x"}'
+            exit 2
+            error: the state does not fit the flow: state key `seen`: "x" is not of type "integer"
+            $ run sum.yaml --input '[]' --state '[]'
+            exit 2
+            error: --state is no JSON object
+            $ run sum.yaml --input @missing
+            exit 2
+            error: missing cannot be opened: No such file or directory (os error 2)
+            $ sessions ls
+            exit 0
+            (no sessions)
+        "#]],
+    );
+}
+
+#[test]
+fn a_failure_is_told_with_its_reason_and_what_was_not_done() {
+    check(
+        &[("fails.yaml", FAILS)],
+        "run fails.yaml",
+        expect![[r#"
+            $ run fails.yaml
+            exit 1
+            session <id>
+            flow fails started
+            fine  started
+            fine  completed
+            bad  started
+            bad  failed: `sh` ended with code 7: no such thing
+            flow failed
+            failed: node failed
+              not done: after, it waits for `bad`, which failed
+        "#]],
+    );
+}
+
+#[test]
+fn json_gives_the_events_and_nothing_else() {
+    let place = Place::new(&[("greet.yaml", GREET)]);
+    let ran = place.run(&["run", "greet.yaml", "--input", "x", "--json"]);
+    let types: Vec<String> = ran
+        .out
+        .lines()
+        .map(|line| {
+            let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            event["type"].as_str().expect("a type").to_owned()
+        })
+        .collect();
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(
+        (types.first().map(String::as_str), types.last().map(String::as_str)),
+        (Some("session_created"), Some("run_end"))
+    );
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    assert_eq!(ran.out, place.run(&["sessions", "events", "last"]).out);
+}
+
+#[test]
+fn a_flow_with_mistakes_is_refused_with_every_place() {
+    let wrong = GREET.replace("hello -> shout", "hello -> shuot").replace("input + '!'", "inptu + '!'");
+    check(
+        &[("wrong.yaml", &wrong), ("greet.yaml", GREET)],
+        "run wrong.yaml
+         check greet.yaml wrong.yaml missing.yaml
+         check wrong.yaml --json
+         check greet.yaml",
+        expect![[r#"
+            $ run wrong.yaml
+            exit 2
+            wrong.yaml:5:22: error: in the expression `inptu + '!'`: unknown name `inptu`; did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)
+             5 |   shout: {function: "inptu + '!'"}
+               |                      ^
+            wrong.yaml:6:9: error: the edge leads to `shuot`, which is no node
+             6 | edges: [hello -> shuot]
+               |         ^
+              help: did you mean `shout`?
+            $ check greet.yaml wrong.yaml missing.yaml
+            exit 2
+            greet.yaml: ok, 2 nodes, 1 edges
+            wrong.yaml:5:22: error: in the expression `inptu + '!'`: unknown name `inptu`; did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)
+             5 |   shout: {function: "inptu + '!'"}
+               |                      ^
+            wrong.yaml:6:9: error: the edge leads to `shuot`, which is no node
+             6 | edges: [hello -> shuot]
+               |         ^
+              help: did you mean `shout`?
+            missing.yaml: error: there is no such file
+            $ check wrong.yaml --json
+            exit 2
+            {"file":"wrong.yaml","line":5,"column":22,"level":"error","message":"in the expression `inptu + '!'`: unknown name `inptu`; did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)"}
+            {"file":"wrong.yaml","line":6,"column":9,"level":"error","message":"the edge leads to `shuot`, which is no node","help":"did you mean `shout`?"}
+            $ check greet.yaml
+            exit 0
+            greet.yaml: ok, 2 nodes, 1 edges
+        "#]],
+    );
+}
+
+#[test]
+fn pictures_show_kinds_conditions_and_ways_back() {
+    let flow = "\
+antiphon: 1
+entry: write
+nodes:
+  write: {function: \"'draft'\", fallback: spare}
+  ask: {human: {prompt: \"Good?\"}}
+  spare: {function: \"'spare'\"}
+edges:
+  - write -> ask
+  - {from: ask, to: write, when: \"!output.approved && executions.ask < 3\"}
+limits: {max_node_executions: 9}
+";
+    let place = Place::new(&[("loop.yaml", flow)]);
+    let told = place.tell("draw loop.yaml\ndraw loop.yaml --format mermaid\ndraw loop.yaml --format dot");
+    expect![[r#"
+        $ draw loop.yaml
+        exit 0
+        loop
+          1  write  function
+               ─▶ ask
+               ╌▷ spare  if it fails
+          2  ask  human
+               ╌▷ write  !output.approved && executions.ask < 3
+          3  spare  function
+        $ draw loop.yaml --format mermaid
+        exit 0
+        flowchart TD
+          n0["write<br/>function"]
+          n1[/"ask<br/>human"/]
+          n2["spare<br/>function"]
+          n0 --> n1
+          n1 -.->|"!output.approved #38;#38; executions.ask #60; 3"| n0
+          n0 -.->|"if it fails"| n2
+        $ draw loop.yaml --format dot
+        exit 0
+        digraph "loop" {
+          node [fontname="sans-serif", style=rounded];
+          n0 [label="write\nfunction", shape=box];
+          n1 [label="ask\nhuman", shape=parallelogram];
+          n2 [label="spare\nfunction", shape=box];
+          n0 -> n1 [label=""];
+          n1 -> n0 [style=dashed, constraint=false, label="!output.approved &amp;&amp; executions.ask < 3"];
+          n0 -> n2 [style=dashed, label="if it fails"];
+        }
+    "#]]
+    .assert_eq(&told);
+    let svg = place.run(&["draw", "loop.yaml", "--format", "svg"]).out;
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    assert_eq!((svg.matches("class=\"node\"").count(), svg.matches("edge back").count()), (3, 2));
+    assert!(svg.contains("!output.approved &amp;&amp; executions.ask &lt; 3"));
+}
+
+#[test]
+fn the_store_is_that_of_the_flag_the_environment_the_settings_or_the_user() {
+    let place = Place::new(&[("greet.yaml", GREET), ("antiphon.toml", "store = \"sqlite:set/it.db\"\n")]);
+    let run = |prepare: &dyn Fn(&mut std::process::Command), args: &[&str]| {
+        let mut command = place.command(&[&["run", "greet.yaml"], args].concat());
+        prepare(&mut command);
+        let ran = crate::door::feed(command, b"");
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    };
+    let kept = |file: &str| place.path().join(file).exists();
+    run(&|_| {}, &["--store", "sqlite:flag/it.db"]);
+    assert!(kept("flag/it.db") && !kept("kept/store.db"));
+    run(&|_| {}, &[]);
+    assert!(kept("kept/store.db") && !kept("set/it.db"));
+    std::fs::create_dir(place.path().join("below")).expect("a folder");
+    std::fs::copy(place.path().join("greet.yaml"), place.path().join("below/greet.yaml")).expect("a copy");
+    run(
+        &|command| {
+            command.env_remove("ANTIPHON_STORE").current_dir(place.path().join("below"));
+        },
+        &[],
+    );
+    assert!(kept("set/it.db"));
+    place.write("antiphon.toml", "");
+    run(
+        &|command| {
+            command.env_remove("ANTIPHON_STORE").env("XDG_DATA_HOME", place.path());
+        },
+        &[],
+    );
+    assert!(kept("antiphon/antiphon.db"));
+    place.write("antiphon.toml", "stroe = 1");
+    let mut command = place.command(&["sessions", "ls"]);
+    command.env_remove("ANTIPHON_STORE");
+    let ran = crate::door::feed(command, b"");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("antiphon.toml") && ran.err.contains("stroe"), "{}", ran.err);
+}

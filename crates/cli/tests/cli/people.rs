@@ -1,0 +1,161 @@
+//! `resume`, `cancel` and what people decide.
+
+use expect_test::expect;
+
+use crate::place::Place;
+
+const GATE: &str = "\
+antiphon: 1
+nodes:
+  gate: {human: {prompt: \"Publish?\"}}
+  colour: {human: {prompt: \"Which?\", options: [red, blue]}}
+  many: {human: {prompt: \"How many?\", schema: {type: integer}}}
+  tell: {function: \"[outputs.gate.approved, outputs.colour.answer, outputs.many.answer]\"}
+edges: [gate -> tell, colour -> tell, many -> tell]
+";
+
+#[test]
+fn a_run_waits_until_everything_is_answered_and_says_how() {
+    let told = Place::new(&[("gate.yaml", GATE)]).tell(
+        "run gate.yaml
+         resume last
+         resume last --approve gate --answer colour=green
+         resume last --approve nobody
+         resume last --answer many=7 --answer colour=blue
+         resume last
+         resume last --approve gate
+         sessions ls --limit 0",
+    );
+    expect![[r#"
+        $ run gate.yaml
+        exit 3
+        session <id>
+        flow gate started
+        gate  started
+        colour  started
+        many  started
+        gate  asks: Publish? (<id>/gate:1:1:ask)
+        colour  asks: Which? (<id>/colour:1:1:ask)
+        many  asks: How many? (<id>/many:1:1:ask)
+        paused: waiting for a person
+          gate  Publish?
+            antiphon resume <id> --approve gate
+            antiphon resume <id> --deny gate --reason …
+          colour  Which?
+            antiphon resume <id> --answer 'colour=red'
+            antiphon resume <id> --answer 'colour=blue'
+          many  How many?
+            antiphon resume <id> --answer 'many=…'
+        $ resume last
+        exit 3
+        session <id>
+        resumed
+        paused: waiting for a person
+          gate  Publish?
+            antiphon resume <id> --approve gate
+            antiphon resume <id> --deny gate --reason …
+          colour  Which?
+            antiphon resume <id> --answer 'colour=red'
+            antiphon resume <id> --answer 'colour=blue'
+          many  How many?
+            antiphon resume <id> --answer 'many=…'
+        $ resume last --approve gate --answer colour=green
+        exit 2
+        session <id>
+        resumed
+        error: the answer to relay <id>/colour:1:1:ask does not fit: answer with one of: red, blue
+        $ resume last --approve nobody
+        exit 2
+        session <id>
+        resumed
+        paused: waiting for a person
+          colour  Which?
+            antiphon resume <id> --answer 'colour=red'
+            antiphon resume <id> --answer 'colour=blue'
+          many  How many?
+            antiphon resume <id> --answer 'many=…'
+        error: nothing that is asked goes by nobody
+        $ resume last --answer many=7 --answer colour=blue
+        exit 0
+        [true,"blue",7]
+        session <id>
+        resumed
+        many  answered 7 by user
+        many  completed
+        colour  answered blue by user
+        colour  completed
+        tell  started
+        tell  completed
+        flow completed
+        $ resume last
+        exit 0
+        [true,"blue",7]
+        session <id>
+        $ resume last --approve gate
+        exit 2
+        [true,"blue",7]
+        session <id>
+        error: nothing that is asked goes by gate
+        $ sessions ls --limit 0
+        exit 0
+        (no sessions)
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_no_has_a_reason_and_a_run_that_waits_can_be_cancelled() {
+    let flow = "antiphon: 1\nnodes:\n  gate: {human: {prompt: \"Publish?\"}}\n";
+    let told = Place::new(&[("gate.yaml", flow)]).tell(
+        "run gate.yaml
+         resume last --deny gate --reason 'not yet'
+         cancel last
+         run gate.yaml
+         cancel last
+         cancel last
+         resume nobody",
+    );
+    expect![[r#"
+        $ run gate.yaml
+        exit 3
+        session <id>
+        flow gate started
+        gate  started
+        gate  asks: Publish? (<id>/gate:1:1:ask)
+        paused: waiting for a person
+          gate  Publish?
+            antiphon resume <id> --approve gate
+            antiphon resume <id> --deny gate --reason …
+        $ resume last --deny gate --reason 'not yet'
+        exit 0
+        {"approved":false,"reason":"not yet","by":"user"}
+        session <id>
+        resumed
+        gate  denied by user: not yet
+        gate  completed
+        flow completed
+        $ cancel last
+        exit 2
+        error: run <id> has ended: completed
+        $ run gate.yaml
+        exit 3
+        session <id>
+        flow gate started
+        gate  started
+        gate  asks: Publish? (<id>/gate:1:1:ask)
+        paused: waiting for a person
+          gate  Publish?
+            antiphon resume <id> --approve gate
+            antiphon resume <id> --deny gate --reason …
+        $ cancel last
+        exit 0
+        session <id>: run <id> is cancelled
+        $ cancel last
+        exit 2
+        error: run <id> has ended: cancelled
+        $ resume nobody
+        exit 2
+        error: there is no session nobody in sqlite:kept/store.db
+    "#]]
+    .assert_eq(&told);
+}

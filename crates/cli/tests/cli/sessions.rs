@@ -1,0 +1,199 @@
+//! `sessions`, `fork` and `verify`: what is kept, other ways on from it, and whether it is what was written.
+
+use expect_test::expect;
+
+use crate::place::Place;
+
+const COUNT: &str = "\
+antiphon: 1
+state: {n: {type: integer, default: 1, reduce: sum}}
+nodes:
+  one: {function: \"'one'\", set: {n: \"1\"}}
+  two: {function: string(state.n)}
+edges: [one -> two]
+";
+
+#[test]
+fn a_fork_goes_its_own_way_with_another_state() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    let told = place.tell(
+        "run count.yaml
+         fork last --at 6 --set 'n=\"x\"'
+         fork last --at 6 --set n=40
+         resume last --branch fork-1
+         fork last --at 6 --branch again --run
+         fork last --at 99
+         fork last --at 6 --branch again",
+    );
+    expect![[r#"
+        $ run count.yaml
+        exit 0
+        2
+        session <id>
+        flow count started
+        one  started
+        one  completed
+        two  started
+        two  completed
+        flow completed
+        $ fork last --at 6 --set 'n="x"'
+        exit 2
+        error: the state does not fit the flow: state key `n`: `sum` wants numbers, found a text
+        $ fork last --at 6 --set n=40
+        exit 0
+        fork-1
+        $ resume last --branch fork-1
+        exit 0
+        42
+        session <id>
+        resumed
+        two  started
+        two  completed
+        flow completed
+        $ fork last --at 6 --branch again --run
+        exit 0
+        2
+        branch again
+        resumed
+        two  started
+        two  completed
+        flow completed
+        $ fork last --at 99
+        exit 2
+        error: <id>/main ends at 12 and cannot be forked at 99
+        $ fork last --at 6 --branch again
+        exit 2
+        error: the branch <id>/again is there already
+    "#]]
+    .assert_eq(&told);
+    let shown = place.run(&["sessions", "show", "last", "--branch", "fork-1"]).out;
+    for part in ["branch fork-1", "main  12 events", "fork-1  15 events, from main at 6", "\"n\": 42"] {
+        assert!(shown.contains(part), "no {part} in:\n{shown}");
+    }
+}
+
+#[test]
+fn time_travel_shows_the_run_as_it_was() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    for (args, parts, absent) in [
+        (
+            &["sessions", "show", "last", "--at", "4"][..],
+            &["as of event 4", "one   function  executing", "\"n\": 1"][..],
+            "two",
+        ),
+        (
+            &["sessions", "show", "last"],
+            &["one   function  completed", "two   function  completed", "\"n\": 2"],
+            "executing",
+        ),
+        (&["view", "runs", "last", "--at", "4"], &["count", "active"], "completed"),
+        (
+            &["why", "last", "10"],
+            &["#10   node_end  two COMPLETED", "#6    edge_transition  one → two", "#2    run_start"],
+            "#11",
+        ),
+        (&["view", "timeline", "last", "--branch", "main"], &["completed"], "executing"),
+    ] {
+        let ran = place.run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.err);
+        for part in parts {
+            assert!(ran.out.contains(part), "no {part} in {args:?}:\n{}", ran.out);
+        }
+        assert!(!ran.out.contains(absent), "{absent} in {args:?}:\n{}", ran.out);
+    }
+    let told = place.tell("view runs nobody\nview runs last --branch other");
+    expect![[r#"
+        $ view runs nobody
+        exit 2
+        error: there is no file nobody, and there is no session nobody in sqlite:kept/store.db
+        $ view runs last --branch other
+        exit 2
+        error: there is no branch <id>/other
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn what_is_exported_can_be_imported_and_what_is_removed_is_gone() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    let exported = place.run(&["sessions", "export", "last", "--to", "out.jsonl"]);
+    assert_eq!(exported.told(), "exit 0\n");
+    let imported = place.run(&["sessions", "import", "out.jsonl"]);
+    assert_eq!(imported.code, Some(0), "{}", imported.err);
+    let lines = std::fs::read_to_string(place.path().join("out.jsonl")).expect("a file");
+    let events = place.run(&["sessions", "events", imported.out.trim()]).out;
+    assert_eq!(lines.lines().count(), events.lines().count());
+    for (was, is) in lines.lines().zip(events.lines()) {
+        let parse = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("JSON");
+        let (mut was, mut is) = (parse(was), parse(is));
+        assert_eq!(was["hash"].as_str().map(str::len), Some(64));
+        assert!(is["recordedAt"].is_string());
+        for name in ["hash", "recordedAt", "sessionId"] {
+            was.as_object_mut().expect("an object").remove(name);
+            is.as_object_mut().expect("an object").remove(name);
+        }
+        assert_eq!(was, is);
+    }
+    let gap: String =
+        lines.lines().enumerate().filter(|(n, _)| *n != 3).map(|(_, line)| format!("{line}\n")).collect();
+    place.write("gap.jsonl", &gap);
+    let told = place
+        .tell("sessions import gap.jsonl\nsessions rm last\nsessions rm last\nsessions rm last\nsessions ls");
+    expect![[r#"
+        $ sessions import gap.jsonl
+        exit 2
+        error: event 5 comes after event 3: something is missing, or out of order
+        $ sessions rm last
+        exit 0
+        session <id> is removed
+        $ sessions rm last
+        exit 0
+        session <id> is removed
+        $ sessions rm last
+        exit 2
+        error: there is no session last in sqlite:kept/store.db
+        $ sessions ls
+        exit 0
+        (no sessions)
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_head_that_was_kept_proves_a_history_and_a_changed_record_is_named() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    let whole = place.run(&["verify", "last"]);
+    let head = whole.out.split_whitespace().next().expect("a hash").to_owned();
+    place.run(&["fork", "last", "--at", "5"]);
+    let told = place.tell(&format!(
+        "verify last --head {head}
+         verify last --branch fork-1 --head {head}
+         verify last --head {}
+         verify last --head x",
+        "0".repeat(64)
+    ));
+    let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+    let changed = file.execute("UPDATE record SET lines = replace(lines, '\"n\":1', '\"n\":2')", []);
+    assert!(changed.expect("it can be written") > 0);
+    let told = told + &place.tell("verify last");
+    expect![[r#"
+        $ verify last --head <hash>
+        exit 0
+        <id>/main is as it was, 12 events
+        $ verify last --branch fork-1 --head <hash>
+        exit 1
+        <id>/fork-1 never had that head: it is whole, and another history (<hash>)
+        $ verify last --head <hash>
+        exit 1
+        <id>/main never had that head: it is whole, and another history (<hash>)
+        $ verify last --head x
+        exit 2
+        error: --head: a hash is 64 hex digits
+        $ verify last
+        exit 1
+        the record of events 1 to 12 of <id>/main was changed: the bytes do not give the hash that was written with them
+    "#]].assert_eq(&told);
+}

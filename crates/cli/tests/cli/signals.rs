@@ -1,0 +1,136 @@
+//! Ctrl-C, other processes, and readers that go away.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::place::Place;
+
+const WAITS: &str = "\
+antiphon: 1
+nodes:
+  first: {command: [sh, -c, 'until test -e go; do sleep 0.02; done; cat'], effect: pure}
+  then: {function: \"'done'\"}
+edges: [first -> then]
+";
+
+/// Starts a run and waits until its first node is at work.
+fn start(place: &Place, args: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
+    let mut command = place.command(args);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut err = BufReader::new(child.stderr.take().expect("piped"));
+    until(&mut err, "first  started");
+    (child, err)
+}
+
+/// Reads lines until one says so.
+fn until(err: &mut impl BufRead, words: &str) {
+    let mut line = String::new();
+    while !line.contains(words) {
+        line.clear();
+        assert!(err.read_line(&mut line).expect("readable") > 0, "it ended before it said: {words}");
+    }
+}
+
+fn interrupt(child: &Child) {
+    kill(Pid::from_raw(i32::try_from(child.id()).expect("an id")), Signal::SIGINT).expect("it runs");
+}
+
+fn end(mut child: Child, mut err: impl Read) -> (Option<i32>, String) {
+    let mut told = String::new();
+    err.read_to_string(&mut told).expect("readable");
+    (child.wait().expect("it ends").code(), told)
+}
+
+#[test]
+fn the_first_ctrl_c_lets_nodes_finish_and_resume_goes_on() {
+    let place = Place::new(&[("waits.yaml", WAITS)]);
+    let (child, mut err) = start(&place, &["run", "waits.yaml"]);
+    interrupt(&child);
+    until(&mut err, "cancelling: what runs may finish");
+    place.write("go", "");
+    let (code, told) = end(child, err);
+    assert_eq!(code, Some(130), "{told}");
+    assert!(told.contains("first  completed") && !told.contains("then  started"), "{told}");
+    let resumed = place.run(&["resume", "last"]);
+    assert_eq!((resumed.code, &*resumed.out), (Some(0), "done\n"), "{}", resumed.err);
+    assert!(!resumed.err.contains("first  started"), "{}", resumed.err);
+}
+
+#[test]
+fn the_second_ctrl_c_cuts_off_at_once() {
+    let place = Place::new(&[("waits.yaml", WAITS)]);
+    let (child, mut err) = start(&place, &["run", "waits.yaml"]);
+    interrupt(&child);
+    until(&mut err, "cancelling: what runs may finish");
+    interrupt(&child);
+    let (code, told) = end(child, err);
+    assert_eq!(code, Some(130), "{told}");
+    assert!(told.contains("cancelling at once") && told.contains("first  cancelled"), "{told}");
+}
+
+#[test]
+fn another_process_cancels_and_the_order_is_heard_once() {
+    let place = Place::new(&[("waits.yaml", WAITS)]);
+    let (child, err) = start(&place, &["run", "waits.yaml"]);
+    let refused = place.run(&["resume", "last"]);
+    assert_eq!((refused.code, refused.err.contains("the session is running in process")), (Some(2), true));
+    let asked = place.run(&["cancel", "last", "--now"]);
+    assert_eq!((asked.code, asked.err.contains("it was asked to stop")), (Some(0), true), "{}", asked.err);
+    let (code, told) = end(child, err);
+    assert_eq!(code, Some(130), "{told}");
+    place.write("go", "");
+    let resumed = place.run(&["resume", "last"]);
+    assert_eq!((resumed.code, &*resumed.out), (Some(0), "done\n"), "{}", resumed.err);
+}
+
+#[test]
+fn an_answer_reaches_the_process_that_waits_for_it() {
+    let flow = "\
+antiphon: 1
+nodes:
+  first: {command: [sh, -c, 'until test -e go; do sleep 0.02; done'], effect: pure}
+  gate: {human: {prompt: \"Publish?\"}}
+  tell: {function: \"outputs.gate.approved ? 'yes' : 'no'\"}
+edges: [gate -> tell]
+output: outputs.tell
+";
+    let place = Place::new(&[("gate.yaml", flow)]);
+    let (mut child, mut err) = start(&place, &["run", "gate.yaml"]);
+    until(&mut err, "gate  asks");
+    let left = place.run(&["resume", "last", "--approve", "gate"]);
+    assert_eq!((left.code, left.err.contains("the answer was left for it")), (Some(0), true), "{}", left.err);
+    until(&mut err, "approved by user");
+    place.write("go", "");
+    let mut out = String::new();
+    child.stdout.take().expect("piped").read_to_string(&mut out).expect("readable");
+    assert_eq!((end(child, err).0, &*out), (Some(0), "yes\n"));
+}
+
+#[test]
+fn a_reader_that_goes_away_does_not_stop_the_run() {
+    let place = Place::new(&[("waits.yaml", WAITS)]);
+    let mut command = place.command(&["run", "waits.yaml", "--json"]);
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut out = BufReader::new(child.stdout.take().expect("piped"));
+    until(&mut out, "node_start");
+    drop(out);
+    place.write("go", "");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while child.try_wait().expect("a child").is_none() {
+        assert!(Instant::now() < deadline, "it hangs");
+        std::thread::yield_now();
+    }
+    assert_eq!(child.wait().expect("it ended").code(), Some(0));
+    let kept = place.run(&["sessions", "events", "last"]).out;
+    assert!(kept.lines().last().is_some_and(|line| line.contains("\"run_end\"")), "{kept}");
+}

@@ -1,0 +1,96 @@
+//! `run` on a terminal, which `tmux` plays: the tree, a resize, a question.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::place::Place;
+
+const FLOW: &str = "\
+antiphon: 1
+models:
+  script: {provider: scripted, replies: [[{text: \"thinking about it\"}, {delay: 400}, {usage: {input: 1000, output: 234}}]]}
+nodes:
+  talk: {agent: {model: script}}
+  wait: {command: [sh, -c, 'until test -e go; do sleep 0.02; done'], effect: pure}
+  gate: {human: {prompt: \"Publish?\"}}
+  tell: {function: \"outputs.gate.approved ? 'published' : 'kept'\"}
+edges: [talk -> gate, wait -> gate, gate -> tell]
+";
+
+/// A terminal with the binary in it.
+struct Terminal<'p> {
+    place: &'p Place,
+}
+
+impl<'p> Terminal<'p> {
+    fn start(place: &'p Place, args: &[&str]) -> Self {
+        let terminal = Self { place };
+        let binary = env!("CARGO_BIN_EXE_antiphon");
+        let line = format!("{binary} {}; echo exit $?; cat", args.join(" "));
+        let store = "ANTIPHON_STORE=sqlite:kept/store.db";
+        terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-e", store, &line]);
+        terminal
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let socket = self.place.path().join("tmux");
+        let mut command = Command::new("tmux");
+        command.arg("-S").arg(socket).args(args).current_dir(self.place.path());
+        let output = command.output().expect("tmux runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The screen, once it shows all of this.
+    fn until(&self, words: &[&str]) -> String {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let screen = self.tmux(&["capture-pane", "-p"]);
+            if words.iter().all(|word| screen.contains(word)) {
+                return screen;
+            }
+            assert!(Instant::now() < deadline, "no {words:?} in:\n{screen}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Terminal<'_> {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_tree_is_drawn_in_place_also_after_a_resize_and_questions_are_asked_inline() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return;
+    }
+    let place = Place::new(&[("flow.yaml", FLOW)]);
+    let terminal = Terminal::start(&place, &["run", "flow.yaml"]);
+    terminal.until(&["talk  agent", "thinking about it", "wait  command"]);
+    let screen = terminal.until(&["✓ talk  agent", "1,234 tokens"]);
+    assert_eq!(screen.matches("wait  command").count(), 1, "{screen}");
+    terminal.tmux(&["resize-window", "-x", "20", "-y", "24"]);
+    let screen = terminal.until(&["✓ talk", "wait"]);
+    assert_eq!((screen.matches(" talk").count(), screen.matches(" wait").count()), (1, 1), "{screen}");
+    terminal.tmux(&["resize-window", "-x", "80", "-y", "24"]);
+    place.write("go", "");
+    terminal.until(&["? gate  Publish?", "talk: thinking about it", "yes or no"]);
+    terminal.tmux(&["send-keys", "perhaps", "Enter"]);
+    terminal.until(&["answer with yes or no"]);
+    terminal.tmux(&["send-keys", "y", "Enter"]);
+    let screen = terminal.until(&["✓ tell  function", "published", "exit 0"]);
+    assert_eq!(screen.matches("✓ talk").count(), 1, "{screen}");
+}
+
+#[test]
+fn the_end_of_input_leaves_a_question_open() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return;
+    }
+    let place = Place::new(&[("flow.yaml", FLOW), ("go", "")]);
+    let terminal = Terminal::start(&place, &["run", "flow.yaml"]);
+    terminal.until(&["? gate  Publish?"]);
+    terminal.tmux(&["send-keys", "C-d"]);
+    terminal.until(&["paused: waiting for a person", "--approve gate", "exit 3"]);
+}
