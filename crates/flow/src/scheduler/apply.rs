@@ -92,6 +92,7 @@ impl Scheduler {
         if start.attempt == 1 {
             self.starts += 1;
         }
+        let input = start.input.clone().or_else(|| self.early_input(node));
         self.shift(node, |spot| {
             spot.status = Status::Executing;
             spot.execution = start.execution;
@@ -102,7 +103,7 @@ impl Scheduler {
             spot.error = None;
             spot.again = false;
             if start.input.is_some() || start.attempt == 1 {
-                spot.input.clone_from(&start.input);
+                spot.input = input;
             }
             if start.attempt == 1 {
                 spot.retries = 0;
