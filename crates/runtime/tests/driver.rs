@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, Event, Json, Mode, NodeStatus};
+use antiphon_event::{Body, Event, Json, Mode, NodeStatus, RelayId};
 use antiphon_flow::function::Failure;
+use antiphon_flow::guard::{Action, Check, Guard};
+use antiphon_flow::hook::{Advice, Point, Verdict};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce};
@@ -514,4 +516,79 @@ async fn everything_in_the_journal_can_be_read_back_in_order() {
     let read = store.read(run.branch(), 0, 1000).await.expect("readable");
     let numbers: Vec<u64> = read.iter().filter_map(|event| event.head.seq).collect();
     assert_eq!(numbers, (1..=report.seq).collect::<Vec<u64>>());
+}
+
+fn approved(relay_id: &RelayId) -> RelayResolved {
+    RelayResolved {
+        relay_id: relay_id.clone(),
+        approved: Some(true),
+        answer: None,
+        input: None,
+        scope: None,
+        reason: None,
+        by: "tester".into(),
+    }
+}
+
+/// Says yes to everything; what came of it, and how often was asked.
+async fn say_yes(run: &mut Run) -> (Report, usize) {
+    let mut asked = 0;
+    loop {
+        let report = run.wait().await.expect("no fault");
+        if report.outcome != Outcome::Paused {
+            return (report, asked);
+        }
+        for relay in &report.relays {
+            run.answer(approved(relay)).await.expect("taken");
+            asked += 1;
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_overrides_a_guard_lets_through_what_it_looked_at() {
+    let short = || Guard {
+        id: "short".into(),
+        check: Check::Length { min: None, max: Some(5) },
+        action: Action::Block,
+    };
+    let personal = Guard { id: "personal".into(), check: Check::Personal, action: Action::Sanitize };
+    let mail = expression("input").input(formula("'ann@example.com'"));
+    let rows = [
+        (expression("input").input(formula("'written'")), json!("written")),
+        (mail.clone().guard_input(personal.clone()), json!("[removed: email]")),
+        (Node::map(formula("['one', 'two']"), expression("item + '!'")), json!(["one!", "two!"])),
+    ];
+    for (node, expected) in rows {
+        let mut node = node;
+        node.guards.input.insert(0, short());
+        let flow = Flow::new("guarded").node("a", node).build().expect("sound");
+        let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+        let (report, asked) = say_yes(&mut run).await;
+        assert_eq!((report.output.value(), asked), (expected, 1));
+    }
+    let after = mail.guard_output(short()).guard_output(personal);
+    let flow = Flow::new("guarded").node("a", after).build().expect("sound");
+    let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+    assert_eq!(say_yes(&mut run).await.0.output.to_text(), "[removed: email]");
+}
+
+#[tokio::test]
+async fn what_a_hook_asks_about_is_what_the_node_gets_and_its_guards_still_look_at_it() {
+    let hook = |point: Point<'_>| match point {
+        Point::BeforeNode { .. } => Ok(Advice {
+            input: Some(Json::from("rewritten")),
+            verdict: Verdict::Ask("go on?".to_owned()),
+            ..Advice::default()
+        }),
+        _ => Ok(Advice::default()),
+    };
+    let short =
+        Guard { id: "short".into(), check: Check::Length { min: None, max: Some(5) }, action: Action::Block };
+    for (node, questions) in [(expression("input"), 1), (expression("input").guard_input(short), 2)] {
+        let flow = Flow::new("hooked").hook(hook).node("a", node).build().expect("sound");
+        let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+        let (report, asked) = say_yes(&mut run).await;
+        assert_eq!((&*report.output.to_text(), asked), ("rewritten", questions));
+    }
 }

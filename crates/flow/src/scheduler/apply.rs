@@ -222,6 +222,7 @@ impl Scheduler {
 
     fn asked(&mut self, node: NodeIndex, relay: &Relay) -> Vec<Effect> {
         self.spots[node].relay = Some(Arc::new(relay.clone()));
+        self.spots[node].answer = None;
         relay.expires_at.map(|at| Effect::Watch(relay.id.clone(), at)).into_iter().collect()
     }
 

@@ -97,8 +97,9 @@ impl Scheduler {
             match self.watch(node, guards, &reply.output, now, events) {
                 Watched::Passed(output) => reply.output = output,
                 Watched::Rerouted(to) => rerouted = Some(to),
-                Watched::Blocked { guard, why } => {
+                Watched::Blocked { guard, why, value } => {
                     let Some(output) = self.overruled(node, &reply.output, &why) else {
+                        reply.output = value;
                         return events.extend(self.ask_about_output(attempt, &reply, &why, now));
                     };
                     let overruled = GuardrailOverride { guardrail_id: guard, reason: why };
