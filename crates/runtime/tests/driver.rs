@@ -12,7 +12,7 @@ use antiphon_flow::hook::{Advice, Point, Verdict};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce};
-use antiphon_flow::{Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
+use antiphon_flow::{Class, Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
 use antiphon_port::Journal;
 use antiphon_runtime::Function;
 use antiphon_runtime::{Engine, Invocation, Outcome, Report, Run, TaskClock};
@@ -591,4 +591,61 @@ async fn what_a_hook_asks_about_is_what_the_node_gets_and_its_guards_still_look_
         let (report, asked) = say_yes(&mut run).await;
         assert_eq!((&*report.output.to_text(), asked), ("rewritten", questions));
     }
+}
+
+/// A flow in a node that may take a minute: a question, and then something that takes so long.
+fn timed(work: Duration) -> Flow {
+    let slow = Function::new(move |_| async move {
+        tokio::time::sleep(work).await;
+        Ok("done")
+    });
+    let inner = Flow::new("inner")
+        .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
+        .node("slow", Node::function(slow).effect(Class::Read))
+        .edge(Edge::new("gate", "slow"))
+        .build()
+        .expect("sound");
+    let outer = Node::flow(inner).timeout(Duration::from_mins(1));
+    Flow::new("outer").node("sub", outer).build().expect("sound")
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_waiting_for_a_person_inside_counts_in_no_timeout_and_work_after_it_does() {
+    for (work, outcome) in [(50, Outcome::Completed), (70, Outcome::Failed)] {
+        let engine = quick_engine();
+        let flow = timed(Duration::from_secs(work));
+        let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+        let paused = run.wait().await.expect("no fault");
+        tokio::time::sleep(Duration::from_hours(1)).await;
+        run.answer(approved(&paused.relays[0])).await.expect("still wanted");
+        let report = run.wait().await.expect("no fault");
+        assert_eq!(report.outcome, outcome, "{work} s of work");
+    }
+}
+
+#[test]
+fn a_timeout_around_a_run_holds_after_a_crash() {
+    let life = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().start_paused(true).build().expect("a runtime")
+    };
+    let journal = antiphon_store::open("memory:").expect("a store in memory");
+    let clock = || TaskClock::new("2026-01-01T00:00:00Z".parse().expect("a moment"));
+    let flow = timed(Duration::from_secs(70));
+    let first = life();
+    let branch = first.block_on(async {
+        let engine = Engine::new(Arc::clone(&journal)).clock(clock());
+        let mut run = engine.start(flow.clone(), Invocation::new("text")).await.expect("accepted");
+        let paused = run.wait().await.expect("no fault");
+        run.answer(approved(&paused.relays[0])).await.expect("taken");
+        run.branch().clone()
+    });
+    drop(first);
+    let report = life().block_on(async {
+        let engine = Engine::new(journal).clock(clock());
+        let mut run = engine.resume(branch, Some(flow)).await.expect("resumed");
+        run.wait().await.expect("no fault")
+    });
+    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(report.statuses["sub"], NodeStatus::Failed);
 }
