@@ -26,6 +26,7 @@ impl Scheduler {
             (Body::NodeEnd(end), Some(node)) => return self.node_ended(node, end),
             (Body::NodeSkipped(skip), Some(node)) => self.node_skipped(node, skip),
             (Body::NodeRetry(retry), Some(node)) => {
+                self.unfollow(node);
                 self.spots[node].delay = Some(retry.delay_ms);
                 self.spots[node].retries += 1;
                 return vec![Effect::Wait(self.attempt(node), retry.delay_ms)];
@@ -192,6 +193,7 @@ impl Scheduler {
             return;
         };
         if transition.edge_type == FALLBACK {
+            self.unfollow(source);
             self.spots[source].deputy = Some(target);
             self.spots[target].callers.push_back(source);
             if self.spots[target].callers.len() == 1 {

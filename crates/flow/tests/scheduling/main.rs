@@ -438,3 +438,23 @@ fn what_a_node_got_stays_what_it_got_whoever_else_completes_meanwhile() {
         "#]],
     );
 }
+
+#[test]
+fn an_expression_that_fails_waits_for_its_next_attempt_and_for_its_fallback() {
+    check(
+        "a:broken:retry2 > b | start | due a | due a",
+        expect![[r"
+            start  delay a 10
+            due a  delay a 10
+            due a  end FAILED node_failed; b: it waits for `a`, which failed
+        "]],
+    );
+    check(
+        "a:broken:or=z > b, z | start | finish z | finish b",
+        expect![[r"
+            start     run z
+            finish z  run b
+            finish b  end COMPLETED
+        "]],
+    );
+}
