@@ -258,9 +258,10 @@ impl Scheduler {
         }
     }
 
-    /// The same with the state of the run around it, which the items of a map see.
+    /// The same with the task and the state of the run around it, which the items of a map see.
     #[must_use]
     pub fn inside(mut self, around: &Self) -> Self {
+        self.task = around.task.clone();
         self.state = around.state.clone();
         self
     }

@@ -649,3 +649,12 @@ fn a_timeout_around_a_run_holds_after_a_crash() {
     assert_eq!(report.outcome, Outcome::Failed);
     assert_eq!(report.statuses["sub"], NodeStatus::Failed);
 }
+
+#[tokio::test]
+async fn the_items_of_a_map_see_the_task_of_the_flow() {
+    let function = Function::new(|call| async move { Ok(format!("{}{}", call.task.to_text(), call.input)) });
+    for node in [expression("task + string(item)"), Node::function(function)] {
+        let flow = Flow::new("map").node("each", Node::map(formula("[1, 2]"), node)).build().expect("sound");
+        assert_eq!(finish(&engine(), flow, json!("n")).await.output.value(), json!(["n1", "n2"]));
+    }
+}

@@ -72,10 +72,11 @@ impl Scheduler {
     fn run_started(&mut self, start: &RunStart) {
         self.phase = Phase::Running;
         if let Some(input) = &start.input {
-            self.task = input.clone();
-        }
-        if self.origin.item {
-            self.items = serde_json::from_str(self.task.as_str()).unwrap_or_default();
+            if self.origin.item {
+                self.items = serde_json::from_str(input.as_str()).unwrap_or_default();
+            } else {
+                self.task = input.clone();
+            }
         }
         if let Some(state) = &start.state {
             // Checked before it became an event; a flow that has changed since begins with its defaults.
