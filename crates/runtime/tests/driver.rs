@@ -658,3 +658,24 @@ async fn the_items_of_a_map_see_the_task_of_the_flow() {
         assert_eq!(finish(&engine(), flow, json!("n")).await.output.value(), json!(["n1", "n2"]));
     }
 }
+
+#[tokio::test]
+async fn an_isolated_failure_contributes_what_it_can_and_stays_isolated() {
+    let failed = Key {
+        name: "failed".into(),
+        schema: Schema::compile(json!({"type": "boolean"})).expect("a schema"),
+        default: Some(json!(false)),
+        reduce: Reduce::Last,
+    };
+    for (set, state) in [("has(output.error)", true), ("output.ok", false)] {
+        let flow = Flow::new("isolated")
+            .state(failed.clone())
+            .node("a", expression("1 / 0").set("failed", formula(set)).isolate())
+            .node("b", expression("input.error.code"))
+            .edge(Edge::new("a", "b"))
+            .build()
+            .expect("sound");
+        let report = finish(&engine(), flow, json!(null)).await;
+        assert_eq!((&*report.output.to_text(), &report.state["failed"]), ("expression", &json!(state)));
+    }
+}
