@@ -346,6 +346,8 @@ impl Driver {
         if let Some(inner) = self.inside(machine, attempt) {
             self.tree.machines[inner].parent = Some((machine, attempt));
             self.try_feed(inner, Input::Resume);
+            let limit = self.tree.machines[inner].scheduler.flow().settings().limits.execution_timeout;
+            self.limit_after(inner, limit);
             return true;
         }
         let run = self.parts.ids.run();

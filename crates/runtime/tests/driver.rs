@@ -679,3 +679,14 @@ async fn an_isolated_failure_contributes_what_it_can_and_stays_isolated() {
         assert_eq!((&*report.output.to_text(), &report.state["failed"]), ("expression", &json!(state)));
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_run_that_has_used_up_its_time_gets_no_more_by_being_tried_again() {
+    let limits = Limits { execution_timeout: Some(Duration::from_secs(10)), ..Limits::default() };
+    let never = Function::new(|_| std::future::pending::<Result<(), Failure>>());
+    let inner = Flow::new("inner").limits(limits).node("x", Node::function(never)).build().expect("sound");
+    let flow = Flow::new("outer").node("sub", Node::flow(inner).retry(Retry::new(2))).build().expect("sound");
+    let engine = quick_engine();
+    let report = tokio::time::timeout(Duration::from_mins(1), finish(&engine, flow, json!(null))).await;
+    assert_eq!(report.expect("it ends").outcome, Outcome::Failed);
+}
