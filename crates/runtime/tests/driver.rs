@@ -651,7 +651,15 @@ fn a_timeout_around_a_run_holds_after_a_crash() {
 }
 
 #[tokio::test]
-async fn the_items_of_a_map_see_the_task_of_the_flow() {
+async fn the_items_of_a_map_see_the_task_and_the_nodes_of_the_flow() {
+    let inner = Node::map(formula("[1, 2]"), expression("item * outputs.first"));
+    let flow = Flow::new("map")
+        .node("first", expression("10"))
+        .node("each", Node::map(formula("['x']"), inner))
+        .edge(Edge::new("first", "each"))
+        .build()
+        .expect("sound");
+    assert_eq!(finish(&engine(), flow, json!(null)).await.output.value(), json!([[10, 20]]));
     let function = Function::new(|call| async move { Ok(format!("{}{}", call.task.to_text(), call.input)) });
     for node in [expression("task + string(item)"), Node::function(function)] {
         let flow = Flow::new("map").node("each", Node::map(formula("[1, 2]"), node)).build().expect("sound");
