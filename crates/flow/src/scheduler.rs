@@ -18,6 +18,7 @@ mod spot;
 mod start;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use antiphon_event::body::flow::{NodeError, Telemetry};
 use antiphon_event::body::request::RelayResolved;
@@ -41,6 +42,8 @@ pub struct Scheduler {
     task: Json,
     /// The items, in the run of a map: each node has its own.
     items: Vec<Json>,
+    /// The nodes of the run around it, in the run of a map: what its items see.
+    around: Option<Arc<Around>>,
     state: State,
     phase: Phase,
     spots: Vec<Spot>,
@@ -90,6 +93,18 @@ enum Phase {
 struct Layer {
     unsettled: usize,
     open: bool,
+}
+
+/// How the nodes of a run stood at some moment, by id.
+#[derive(Debug)]
+struct Around(BTreeMap<String, (Option<Json>, &'static str, u32)>);
+
+impl Around {
+    fn of(run: &Scheduler) -> Self {
+        let nodes = run.flow.ids().iter().zip(&run.spots);
+        let stood = |spot: &Spot| (spot.output.clone(), spot.status.text(), spot.execution);
+        Self(nodes.map(|(id, spot)| (id.to_string(), stood(spot))).collect())
+    }
 }
 
 /// How long a run has been at work, by the times of its events.
@@ -234,6 +249,7 @@ impl Scheduler {
         Self {
             task: Json::from(serde_json::Value::Null),
             items: Vec::new(),
+            around: None,
             state: flow.0.initial.clone(),
             phase: Phase::New,
             spots,
@@ -258,10 +274,13 @@ impl Scheduler {
         }
     }
 
-    /// The same with the state of the run around it, which the items of a map see.
+    /// The same with the task, the state and the nodes of the run around it as they are now, which the items of a map
+    /// see.
     #[must_use]
     pub fn inside(mut self, around: &Self) -> Self {
+        self.task = around.task.clone();
         self.state = around.state.clone();
+        self.around = Some(around.around.clone().unwrap_or_else(|| Arc::new(Around::of(around))));
         self
     }
 
@@ -434,18 +453,30 @@ impl Scheduler {
 
 impl Others for Scheduler {
     fn output(&self, node: &str) -> Option<Json> {
-        self.spots[self.flow.index(node)?].output.clone()
+        match &self.around {
+            Some(around) => around.0.get(node)?.0.clone(),
+            None => self.spots[self.flow.index(node)?].output.clone(),
+        }
     }
 
     fn status(&self, node: &str) -> Option<&'static str> {
-        Some(self.spots[self.flow.index(node)?].status.text())
+        match &self.around {
+            Some(around) => Some(around.0.get(node)?.1),
+            None => Some(self.spots[self.flow.index(node)?].status.text()),
+        }
     }
 
     fn executions(&self, node: &str) -> Option<u32> {
-        Some(self.spots[self.flow.index(node)?].execution)
+        match &self.around {
+            Some(around) => Some(around.0.get(node)?.2),
+            None => Some(self.spots[self.flow.index(node)?].execution),
+        }
     }
 
     fn ids(&self) -> Vec<String> {
-        self.flow.ids().iter().map(ToString::to_string).collect()
+        match &self.around {
+            Some(around) => around.0.keys().cloned().collect(),
+            None => self.flow.ids().iter().map(ToString::to_string).collect(),
+        }
     }
 }

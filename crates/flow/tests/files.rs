@@ -222,6 +222,7 @@ fn mistakes_in_a_node_are_told() {
         {tool: x, max_executions: 99999999999}  =>  fine
         {map: {over: "task"}}  =>  12: the map has no `node`
         {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  3: `n` sets `j`, which is no key of the state
+        {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  33: there is no node `m`
         {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
         {flow: ./other.yaml}  =>  13: cannot read `other.yaml`: no file other.yaml here
         {flow: {antiphon: 1, nodes: {m: {functon: "1"}}}}  =>  39: the node has no member `functon`; did you mean `function`?

@@ -61,6 +61,8 @@ pub(crate) struct Driver {
     effects: Vec<(usize, Effect)>,
     stirred: Vec<usize>,
     timers: Timers<Due>,
+    /// What is due once a run that waits for people has worked longer.
+    parked: Vec<Due>,
     pub(crate) wakes: mpsc::Sender<Wake>,
     woken: mpsc::Receiver<Wake>,
     wishes: mpsc::Receiver<Asked>,
@@ -92,6 +94,7 @@ impl Driver {
             effects: Vec::new(),
             stirred: Vec::new(),
             timers: Timers::new(),
+            parked: Vec::new(),
             wakes,
             woken,
             wishes,
@@ -205,8 +208,14 @@ impl Driver {
     /// Gives an input to a machine; the events of its decision are applied and wait to be appended.
     pub(crate) fn feed(&mut self, machine: usize, input: Input) -> Result<(), Refusal> {
         let now = self.now();
+        let moves_on = matches!(input, Input::Answer(_) | Input::Expired(_));
         let events = self.tree.machines[machine].scheduler.decide(input, now)?;
         self.take(machine, events);
+        if moves_on {
+            for due in std::mem::take(&mut self.parked) {
+                self.timers.set(Instant::now(), due);
+            }
+        }
         Ok(())
     }
 
@@ -306,9 +315,7 @@ impl Driver {
         if scheduler.executing(attempt).is_none() {
             return;
         }
-        if let Some(timeout) = scheduler.flow().nodes()[attempt.node].timeout {
-            self.timers.set(Instant::now() + timeout, Due::Overrun(machine, attempt));
-        }
+        self.time(machine, attempt);
         if self.begin_child(machine, attempt) || self.is_exhausted(machine, attempt) {
             return;
         }
@@ -317,12 +324,30 @@ impl Driver {
         self.tree.machines[machine].tasks.insert(attempt.node, Task { attempt, abort });
     }
 
+    /// Sees to it that an attempt does not take longer than it may.
+    fn time(&mut self, machine: usize, attempt: Attempt) {
+        let Some(timeout) = self.tree.machines[machine].scheduler.flow().nodes()[attempt.node].timeout else {
+            return;
+        };
+        if let Some(inner) = self.inside(machine, attempt) {
+            let worked = self.tree.machines[inner].scheduler.worked_until(self.parts.clock.now());
+            self.tree.machines[inner].worked_before_ms = worked;
+        }
+        self.timers.set(Instant::now() + timeout, Due::Overrun(machine, attempt));
+    }
+
+    /// The run that is the work of a node.
+    fn inside(&self, machine: usize, attempt: Attempt) -> Option<usize> {
+        self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied()
+    }
+
     /// Begins, or goes on with, the run that is the work of a node; false for other work.
     fn begin_child(&mut self, machine: usize, attempt: Attempt) -> bool {
-        let known = self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied();
-        if let Some(inner) = known {
+        if let Some(inner) = self.inside(machine, attempt) {
             self.tree.machines[inner].parent = Some((machine, attempt));
             self.try_feed(inner, Input::Resume);
+            let limit = self.tree.machines[inner].scheduler.flow().settings().limits.execution_timeout;
+            self.limit_after(inner, limit);
             return true;
         }
         let run = self.parts.ids.run();
@@ -350,15 +375,13 @@ impl Driver {
 
     fn stop(&mut self, machine: usize, attempt: Attempt) {
         self.drop_task(machine, attempt.node);
-        let child = self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied();
-        if let Some(inner) = child {
+        if let Some(inner) = self.inside(machine, attempt) {
             self.try_feed(inner, Input::Cancel { by: "run".to_owned(), mode: Mode::Now });
         }
     }
 
     fn wind(&mut self, machine: usize, attempt: Attempt) {
-        let child = self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied();
-        if let Some(inner) = child {
+        if let Some(inner) = self.inside(machine, attempt) {
             self.try_feed(inner, Input::Cancel { by: "run".to_owned(), mode: Mode::Graceful });
         }
     }
@@ -421,13 +444,41 @@ impl Driver {
 
     fn due(&mut self, due: Due) {
         match due {
-            Due::Overrun(machine, attempt) => self.try_feed(machine, Input::Timeout(attempt)),
+            Due::Overrun(machine, attempt) => self.overrun(machine, attempt),
             Due::Retry(machine, attempt) => {
                 self.delayed -= 1;
                 self.try_feed(machine, Input::Due(attempt));
             }
             Due::Expiry(machine, relay) => self.try_feed(machine, Input::Expired(relay)),
             Due::Limit(machine) => self.overtime(machine),
+        }
+    }
+
+    /// Cuts an attempt off whose time is over; time that the run inside it did not work does not count.
+    fn overrun(&mut self, machine: usize, attempt: Attempt) {
+        let scheduler = &self.tree.machines[machine].scheduler;
+        if scheduler.executing_inside(attempt).is_none() {
+            return;
+        }
+        let timeout = scheduler.flow().nodes()[attempt.node].timeout;
+        if let Some((inner, timeout)) = self.inside(machine, attempt).zip(timeout) {
+            let inner = &self.tree.machines[inner];
+            let worked = inner.scheduler.worked_until(self.parts.clock.now());
+            let worked = Duration::from_millis(worked.saturating_sub(inner.worked_before_ms));
+            let left = timeout.saturating_sub(worked);
+            if !left.is_zero() {
+                return self.defer(inner.scheduler.at_work(), left, Due::Overrun(machine, attempt));
+            }
+        }
+        self.try_feed(machine, Input::Timeout(attempt));
+    }
+
+    /// Looks again when so much time more can have passed: at the earliest when a run that waits for people goes on.
+    fn defer(&mut self, at_work: bool, left: Duration, due: Due) {
+        if at_work {
+            self.timers.set(Instant::now() + left, due);
+        } else {
+            self.parked.push(due);
         }
     }
 
@@ -439,10 +490,11 @@ impl Driver {
             return;
         }
         let worked = Duration::from_millis(scheduler.worked_until(self.parts.clock.now()));
-        if worked < limit {
-            self.timers.set(Instant::now() + (limit - worked), Due::Limit(machine));
-        } else {
+        let left = limit.saturating_sub(worked);
+        if left.is_zero() {
             self.try_feed(machine, Input::Limit(StopReason::ExecutionTimeout));
+        } else {
+            self.defer(scheduler.at_work(), left, Due::Limit(machine));
         }
     }
 
@@ -524,8 +576,7 @@ impl Driver {
     pub(crate) fn take_up(&mut self, machine: usize) {
         use antiphon_flow::Waits;
         for (attempt, waits) in self.tree.machines[machine].scheduler.open() {
-            let inside =
-                self.tree.machines[machine].children.contains_key(&(attempt.node, attempt.execution));
+            let inside = self.inside(machine, attempt).is_some();
             match waits {
                 Waits::Person(Some(at)) => {
                     let relay = self.tree.machines[machine].scheduler.relay_of(attempt.node).cloned();
@@ -539,7 +590,7 @@ impl Driver {
                     let at = Instant::now() + Duration::from_millis(millis);
                     self.timers.set(at, Due::Retry(machine, attempt));
                 }
-                Waits::Work if inside => {}
+                Waits::Work if inside => self.time(machine, attempt),
                 Waits::Work if self.tree.machines[machine].scheduler.has_run_inside(attempt.node) => {
                     self.effects.push((machine, Effect::Perform(attempt)));
                 }

@@ -21,6 +21,8 @@ pub(crate) struct Machine {
     /// The runs inside its nodes, by node and execution.
     pub(crate) children: HashMap<(usize, u32), usize>,
     pub(crate) end: Option<RunEnd>,
+    /// How long it had been at work when the attempt began that it is the work of.
+    pub(crate) worked_before_ms: u64,
     /// Whether the node around it knows that it waits.
     pub(crate) pause_told: bool,
     /// What it and the runs inside it may spend, if that is bounded.
@@ -83,6 +85,7 @@ impl Tree {
             tasks: Tasks::default(),
             children: HashMap::new(),
             end: None,
+            worked_before_ms: 0,
             pause_told: false,
         });
         machine

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, Event, Json, Mode, NodeStatus};
+use antiphon_event::{Body, Event, Json, Mode, NodeStatus, RelayId};
 use antiphon_flow::function::Failure;
+use antiphon_flow::guard::{Action, Check, Guard};
+use antiphon_flow::hook::{Advice, Point, Verdict};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce};
-use antiphon_flow::{Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
+use antiphon_flow::{Class, Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
 use antiphon_port::Journal;
 use antiphon_runtime::Function;
 use antiphon_runtime::{Engine, Invocation, Outcome, Report, Run, TaskClock};
@@ -514,4 +516,185 @@ async fn everything_in_the_journal_can_be_read_back_in_order() {
     let read = store.read(run.branch(), 0, 1000).await.expect("readable");
     let numbers: Vec<u64> = read.iter().filter_map(|event| event.head.seq).collect();
     assert_eq!(numbers, (1..=report.seq).collect::<Vec<u64>>());
+}
+
+fn approved(relay_id: &RelayId) -> RelayResolved {
+    RelayResolved {
+        relay_id: relay_id.clone(),
+        approved: Some(true),
+        answer: None,
+        input: None,
+        scope: None,
+        reason: None,
+        by: "tester".into(),
+    }
+}
+
+/// Says yes to everything; what came of it, and how often was asked.
+async fn say_yes(run: &mut Run) -> (Report, usize) {
+    let mut asked = 0;
+    loop {
+        let report = run.wait().await.expect("no fault");
+        if report.outcome != Outcome::Paused {
+            return (report, asked);
+        }
+        for relay in &report.relays {
+            run.answer(approved(relay)).await.expect("taken");
+            asked += 1;
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_overrides_a_guard_lets_through_what_it_looked_at() {
+    let short = || Guard {
+        id: "short".into(),
+        check: Check::Length { min: None, max: Some(5) },
+        action: Action::Block,
+    };
+    let personal = Guard { id: "personal".into(), check: Check::Personal, action: Action::Sanitize };
+    let mail = expression("input").input(formula("'ann@example.com'"));
+    let rows = [
+        (expression("input").input(formula("'written'")), json!("written")),
+        (mail.clone().guard_input(personal.clone()), json!("[removed: email]")),
+        (Node::map(formula("['one', 'two']"), expression("item + '!'")), json!(["one!", "two!"])),
+    ];
+    for (node, expected) in rows {
+        let mut node = node;
+        node.guards.input.insert(0, short());
+        let flow = Flow::new("guarded").node("a", node).build().expect("sound");
+        let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+        let (report, asked) = say_yes(&mut run).await;
+        assert_eq!((report.output.value(), asked), (expected, 1));
+    }
+    let after = mail.guard_output(short()).guard_output(personal);
+    let flow = Flow::new("guarded").node("a", after).build().expect("sound");
+    let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+    assert_eq!(say_yes(&mut run).await.0.output.to_text(), "[removed: email]");
+}
+
+#[tokio::test]
+async fn what_a_hook_asks_about_is_what_the_node_gets_and_its_guards_still_look_at_it() {
+    let hook = |point: Point<'_>| match point {
+        Point::BeforeNode { .. } => Ok(Advice {
+            input: Some(Json::from("rewritten")),
+            verdict: Verdict::Ask("go on?".to_owned()),
+            ..Advice::default()
+        }),
+        _ => Ok(Advice::default()),
+    };
+    let short =
+        Guard { id: "short".into(), check: Check::Length { min: None, max: Some(5) }, action: Action::Block };
+    for (node, questions) in [(expression("input"), 1), (expression("input").guard_input(short), 2)] {
+        let flow = Flow::new("hooked").hook(hook).node("a", node).build().expect("sound");
+        let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+        let (report, asked) = say_yes(&mut run).await;
+        assert_eq!((&*report.output.to_text(), asked), ("rewritten", questions));
+    }
+}
+
+/// A flow in a node that may take a minute: a question, and then something that takes so long.
+fn timed(work: Duration) -> Flow {
+    let slow = Function::new(move |_| async move {
+        tokio::time::sleep(work).await;
+        Ok("done")
+    });
+    let inner = Flow::new("inner")
+        .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
+        .node("slow", Node::function(slow).effect(Class::Read))
+        .edge(Edge::new("gate", "slow"))
+        .build()
+        .expect("sound");
+    let outer = Node::flow(inner).timeout(Duration::from_mins(1));
+    Flow::new("outer").node("sub", outer).build().expect("sound")
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_waiting_for_a_person_inside_counts_in_no_timeout_and_work_after_it_does() {
+    for (work, outcome) in [(50, Outcome::Completed), (70, Outcome::Failed)] {
+        let engine = quick_engine();
+        let flow = timed(Duration::from_secs(work));
+        let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+        let paused = run.wait().await.expect("no fault");
+        tokio::time::sleep(Duration::from_hours(1)).await;
+        run.answer(approved(&paused.relays[0])).await.expect("still wanted");
+        let report = run.wait().await.expect("no fault");
+        assert_eq!(report.outcome, outcome, "{work} s of work");
+    }
+}
+
+#[test]
+fn a_timeout_around_a_run_holds_after_a_crash() {
+    let life = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().start_paused(true).build().expect("a runtime")
+    };
+    let journal = antiphon_store::open("memory:").expect("a store in memory");
+    let clock = || TaskClock::new("2026-01-01T00:00:00Z".parse().expect("a moment"));
+    let flow = timed(Duration::from_secs(70));
+    let first = life();
+    let branch = first.block_on(async {
+        let engine = Engine::new(Arc::clone(&journal)).clock(clock());
+        let mut run = engine.start(flow.clone(), Invocation::new("text")).await.expect("accepted");
+        let paused = run.wait().await.expect("no fault");
+        run.answer(approved(&paused.relays[0])).await.expect("taken");
+        run.branch().clone()
+    });
+    drop(first);
+    let report = life().block_on(async {
+        let engine = Engine::new(journal).clock(clock());
+        let mut run = engine.resume(branch, Some(flow)).await.expect("resumed");
+        run.wait().await.expect("no fault")
+    });
+    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(report.statuses["sub"], NodeStatus::Failed);
+}
+
+#[tokio::test]
+async fn the_items_of_a_map_see_the_task_and_the_nodes_of_the_flow() {
+    let inner = Node::map(formula("[1, 2]"), expression("item * outputs.first"));
+    let flow = Flow::new("map")
+        .node("first", expression("10"))
+        .node("each", Node::map(formula("['x']"), inner))
+        .edge(Edge::new("first", "each"))
+        .build()
+        .expect("sound");
+    assert_eq!(finish(&engine(), flow, json!(null)).await.output.value(), json!([[10, 20]]));
+    let function = Function::new(|call| async move { Ok(format!("{}{}", call.task.to_text(), call.input)) });
+    for node in [expression("task + string(item)"), Node::function(function)] {
+        let flow = Flow::new("map").node("each", Node::map(formula("[1, 2]"), node)).build().expect("sound");
+        assert_eq!(finish(&engine(), flow, json!("n")).await.output.value(), json!(["n1", "n2"]));
+    }
+}
+
+#[tokio::test]
+async fn an_isolated_failure_contributes_what_it_can_and_stays_isolated() {
+    let failed = Key {
+        name: "failed".into(),
+        schema: Schema::compile(json!({"type": "boolean"})).expect("a schema"),
+        default: Some(json!(false)),
+        reduce: Reduce::Last,
+    };
+    for (set, state) in [("has(output.error)", true), ("output.ok", false)] {
+        let flow = Flow::new("isolated")
+            .state(failed.clone())
+            .node("a", expression("1 / 0").set("failed", formula(set)).isolate())
+            .node("b", expression("input.error.code"))
+            .edge(Edge::new("a", "b"))
+            .build()
+            .expect("sound");
+        let report = finish(&engine(), flow, json!(null)).await;
+        assert_eq!((&*report.output.to_text(), &report.state["failed"]), ("expression", &json!(state)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_run_that_has_used_up_its_time_gets_no_more_by_being_tried_again() {
+    let limits = Limits { execution_timeout: Some(Duration::from_secs(10)), ..Limits::default() };
+    let never = Function::new(|_| std::future::pending::<Result<(), Failure>>());
+    let inner = Flow::new("inner").limits(limits).node("x", Node::function(never)).build().expect("sound");
+    let flow = Flow::new("outer").node("sub", Node::flow(inner).retry(Retry::new(2))).build().expect("sound");
+    let engine = quick_engine();
+    let report = tokio::time::timeout(Duration::from_mins(1), finish(&engine, flow, json!(null))).await;
+    assert_eq!(report.expect("it ends").outcome, Outcome::Failed);
 }

@@ -389,3 +389,19 @@ async fn budget_ends_with_its_reason_and_what_there_is() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn tokens_are_never_overspent() {
+    check(
+        "tokens.yaml",
+        json!("a poem"),
+        true,
+        expect![[r#"
+        Failed (budget_tokens)
+        output ["a line","a line"]
+        state  {"lines":["a line","a line"]}
+        order  write, write:2, write:3
+    "#]],
+    )
+    .await;
+}

@@ -113,6 +113,13 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
                 problems.into_iter().map(|problem| typed(Subject::Member(at, member.clone()), problem)),
             );
         }
+        let mut inner = node;
+        while let Work::Map(map) = &inner.work {
+            inner = &map.node;
+            types.output = output_of(inner);
+            let problems = formulas_of(inner).into_iter().flat_map(|(_, formula)| formula.check(&types));
+            found.extend(problems.map(|problem| typed(Subject::Member(at, "map.node".to_owned()), problem)));
+        }
     }
     for (at, edge) in flow.edges.iter().enumerate() {
         let When::If(Formula::Expression(condition)) = &edge.when else { continue };

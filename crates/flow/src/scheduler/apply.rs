@@ -26,6 +26,7 @@ impl Scheduler {
             (Body::NodeEnd(end), Some(node)) => return self.node_ended(node, end),
             (Body::NodeSkipped(skip), Some(node)) => self.node_skipped(node, skip),
             (Body::NodeRetry(retry), Some(node)) => {
+                self.unfollow(node);
                 self.spots[node].delay = Some(retry.delay_ms);
                 self.spots[node].retries += 1;
                 return vec![Effect::Wait(self.attempt(node), retry.delay_ms)];
@@ -71,10 +72,11 @@ impl Scheduler {
     fn run_started(&mut self, start: &RunStart) {
         self.phase = Phase::Running;
         if let Some(input) = &start.input {
-            self.task = input.clone();
-        }
-        if self.origin.item {
-            self.items = serde_json::from_str(self.task.as_str()).unwrap_or_default();
+            if self.origin.item {
+                self.items = serde_json::from_str(input.as_str()).unwrap_or_default();
+            } else {
+                self.task = input.clone();
+            }
         }
         if let Some(state) = &start.state {
             // Checked before it became an event; a flow that has changed since begins with its defaults.
@@ -92,6 +94,7 @@ impl Scheduler {
         if start.attempt == 1 {
             self.starts += 1;
         }
+        let input = start.input.clone().or_else(|| self.early_input(node));
         self.shift(node, |spot| {
             spot.status = Status::Executing;
             spot.execution = start.execution;
@@ -102,7 +105,7 @@ impl Scheduler {
             spot.error = None;
             spot.again = false;
             if start.input.is_some() || start.attempt == 1 {
-                spot.input.clone_from(&start.input);
+                spot.input = input;
             }
             if start.attempt == 1 {
                 spot.retries = 0;
@@ -191,6 +194,7 @@ impl Scheduler {
             return;
         };
         if transition.edge_type == FALLBACK {
+            self.unfollow(source);
             self.spots[source].deputy = Some(target);
             self.spots[target].callers.push_back(source);
             if self.spots[target].callers.len() == 1 {
@@ -221,6 +225,7 @@ impl Scheduler {
 
     fn asked(&mut self, node: NodeIndex, relay: &Relay) -> Vec<Effect> {
         self.spots[node].relay = Some(Arc::new(relay.clone()));
+        self.spots[node].answer = None;
         relay.expires_at.map(|at| Effect::Watch(relay.id.clone(), at)).into_iter().collect()
     }
 

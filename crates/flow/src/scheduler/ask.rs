@@ -87,8 +87,8 @@ impl Scheduler {
         self.asking(attempt, why, relay, now)
     }
 
-    pub(super) fn ask_for_hook(&self, next: Attempt, prompt: String, now: Now) -> Vec<Event> {
-        let relay = Relay { prompt: Some(prompt), ..self.request(next, Why::Hook) };
+    pub(super) fn ask_for_hook(&self, next: Attempt, given: Json, prompt: String, now: Now) -> Vec<Event> {
+        let relay = Relay { prompt: Some(prompt), params: Some(given), ..self.request(next, Why::Hook) };
         self.asking(next, Why::Hook, relay, now)
     }
 
@@ -218,7 +218,9 @@ impl Scheduler {
         match (why, choice) {
             (Why::Human, _) => self.decided(attempt, resolved, now, &mut events),
             (Why::GuardInput, Some(OVERRIDE)) => {
-                events.push(self.node_start(self.next_attempt(node), None, now))
+                let params = relay.params.as_ref().map(Json::value).unwrap_or_default();
+                let input = Json::from(params["input"].clone());
+                events.push(self.node_start(self.next_attempt(node), Some(input), now));
             }
             (Why::GuardOutput, Some(OVERRIDE)) => {
                 let params = relay.params.as_ref().map(Json::value).unwrap_or_default();
@@ -240,7 +242,7 @@ impl Scheduler {
                 self.gave_up(attempt, failure, now, &mut events);
             }
             (Why::Hook, _) if resolved.approved == Some(true) => {
-                events.push(self.node_start(self.next_attempt(node), None, now));
+                self.start_guarded(self.next_attempt(node), relay.params.clone(), now, &mut events);
             }
             (Why::Hook | Why::Inside, _) => {
                 let next = self.next_attempt(node);

@@ -26,6 +26,9 @@ pub(super) enum Guarding {
     Waived,
 }
 
+/// What a node contributes to the state, by key, and the state with that in it if there is any.
+type Written = (BTreeMap<String, Json>, Option<State>);
+
 impl Scheduler {
     /// Whether this attempt is under way; one that was cut off or repeated is late.
     pub(super) fn current(&self, attempt: Attempt) -> Result<(), Refusal> {
@@ -97,8 +100,9 @@ impl Scheduler {
             match self.watch(node, guards, &reply.output, now, events) {
                 Watched::Passed(output) => reply.output = output,
                 Watched::Rerouted(to) => rerouted = Some(to),
-                Watched::Blocked { guard, why } => {
+                Watched::Blocked { guard, why, value } => {
                     let Some(output) = self.overruled(node, &reply.output, &why) else {
+                        reply.output = value;
                         return events.extend(self.ask_about_output(attempt, &reply, &why, now));
                     };
                     let overruled = GuardrailOverride { guardrail_id: guard, reason: why };
@@ -107,7 +111,8 @@ impl Scheduler {
                 }
             }
         }
-        match self.consequences(attempt, reply, rerouted.as_deref()) {
+        let writes = self.writes(node, &reply);
+        match writes.and_then(|written| self.consequences(attempt, reply, written, rerouted.as_deref())) {
             Ok((end, extra)) => {
                 events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
                 self.node_end(attempt, end, now, events);
@@ -116,11 +121,12 @@ impl Scheduler {
         }
     }
 
-    /// What follows from an output: hooks are heard, the state is written, edges are decided.
+    /// What follows from an output: hooks are heard, edges are decided.
     fn consequences(
         &self,
         attempt: Attempt,
         reply: Reply,
+        (writes, state): Written,
         rerouted: Option<&str>,
     ) -> Result<(NodeEnd, Vec<Body>), Failure> {
         let node = attempt.node;
@@ -139,7 +145,6 @@ impl Scheduler {
             extra = advice.events;
         }
         let input = self.input(node);
-        let (writes, state) = self.writes(node, &reply, &input)?;
         let moment = Moment {
             task: &self.task,
             state: state.as_ref().unwrap_or(&self.state),
@@ -164,19 +169,15 @@ impl Scheduler {
     }
 
     /// What a node contributes to the state, and the state with that in it.
-    fn writes(
-        &self,
-        node: NodeIndex,
-        reply: &Reply,
-        input: &Json,
-    ) -> Result<(BTreeMap<String, Json>, Option<State>), Failure> {
+    fn writes(&self, node: NodeIndex, reply: &Reply) -> Result<Written, Failure> {
         let set = &self.flow.nodes()[node].set;
         if set.is_empty() && reply.writes.is_empty() {
             return Ok((BTreeMap::new(), None));
         }
+        let input = self.input(node);
         let mut contributions = self.together(&reply.writes);
         for (key, formula) in set {
-            let moment = Moment { output: Some(&reply.output), ..self.moment(node, Some(input)) };
+            let moment = Moment { output: Some(&reply.output), ..self.moment(node, Some(&input)) };
             let value = formula
                 .evaluate(&moment)
                 .map_err(|error| Failure::of(ErrorCode::Expression, format!("`set.{key}`: {error}")))?;
@@ -417,7 +418,10 @@ impl Scheduler {
     /// The failure counts as completed; the guards do not look at it.
     fn isolated(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
         let output = json!({"error": {"code": failure.code.as_str(), "message": failure.message}});
-        match self.consequences(attempt, Reply::new(output), None) {
+        let reply = Reply::new(output);
+        // What it contributes may need the output that there is not; then it contributes nothing.
+        let written = self.writes(attempt.node, &reply).unwrap_or_default();
+        match self.consequences(attempt, reply, written, None) {
             Ok((mut end, extra)) => {
                 end.error = Some(node_error(failure));
                 events.extend(extra.into_iter().map(|body| self.node_event(now, attempt.node, body)));

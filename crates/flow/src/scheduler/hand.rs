@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Scheduler;
 use super::spot::Decision;
-use crate::definition::NodeIndex;
+use crate::definition::{Join, NodeIndex};
 use crate::moment::Moment;
 
 impl Scheduler {
@@ -45,6 +45,12 @@ impl Scheduler {
 
     fn reads_blocks(&self, node: NodeIndex) -> bool {
         self.flow.nodes()[node].work.reads_blocks()
+    }
+
+    /// What a node gets that does not wait for all its sources: others may complete while it works, and what it got
+    /// stays what it got.
+    pub(super) fn early_input(&self, node: NodeIndex) -> Option<Json> {
+        (self.flow.nodes()[node].join != Join::All).then(|| self.given(node))
     }
 
     /// The sources of the live edges that lead to a node, in the order the edges were declared.

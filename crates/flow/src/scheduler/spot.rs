@@ -149,7 +149,7 @@ pub(super) struct Spot {
     pub(super) refused: u32,
     /// Back edges that brought it here in this pass.
     pub(super) brought: Vec<EdgeIndex>,
-    /// Its input, if it is not simply what its sources gave.
+    /// Its input, if it is not simply what its sources gave, or they may come to be more.
     pub(super) input: Option<Json>,
     pub(super) output: Option<Json>,
     /// What it contributed, in the run of a map.

@@ -26,8 +26,10 @@ pub(super) enum Watched {
     Blocked {
         /// The guard that stopped it.
         guard: String,
-        /// What it found.
+        /// What it found, and what others that stop it did.
         why: String,
+        /// The value without what others took out.
+        value: Json,
     },
 }
 
@@ -149,17 +151,32 @@ impl Scheduler {
                     events.push(self.node_start(next, input, now));
                     return events.push(self.cancelled(next, why, now));
                 }
-                hook::Verdict::Ask(prompt) => return events.extend(self.ask_for_hook(next, prompt, now)),
+                hook::Verdict::Ask(prompt) => {
+                    let given = input.unwrap_or(given);
+                    return events.extend(self.ask_for_hook(next, given, prompt, now));
+                }
             }
         }
-        if !self.flow.nodes()[node].guards.input.is_empty() && !waived {
+        self.start_guarded(next, input, now, events);
+    }
+
+    /// The same once the hooks are content: the guards on the input have their say.
+    pub(super) fn start_guarded(
+        &self,
+        next: Attempt,
+        mut input: Option<Json>,
+        now: Now,
+        events: &mut Vec<Event>,
+    ) {
+        let node = next.node;
+        if !self.flow.nodes()[node].guards.input.is_empty() && !self.spots[node].waived {
             let given = input.clone().unwrap_or_else(|| self.given(node));
             match self.watch(node, &self.flow.nodes()[node].guards.input, &given, now, events) {
                 Watched::Passed(value) if value == given => {}
                 Watched::Passed(value) => input = Some(value),
                 Watched::Rerouted(to) => return self.reroute_input(next, input, given, &to, now, events),
-                Watched::Blocked { why, .. } => {
-                    return events.extend(self.ask_about_input(next, &given, &why, now));
+                Watched::Blocked { why, value, .. } => {
+                    return events.extend(self.ask_about_input(next, &value, &why, now));
                 }
             }
         }
@@ -203,7 +220,8 @@ impl Scheduler {
         self.node_event(now, next.node, Body::NodeStart(start))
     }
 
-    /// Shows a value to guards and writes down what each found.
+    /// Shows a value to guards and writes down what each found. One that stops it does not keep the others from looking:
+    /// whoever overrides it must not let through what they would have taken out.
     pub(super) fn watch(
         &self,
         node: NodeIndex,
@@ -213,6 +231,7 @@ impl Scheduler {
         events: &mut Vec<Event>,
     ) -> Watched {
         let mut value = value.clone();
+        let mut stopped: Option<(String, String)> = None;
         for guard in guards {
             let verdict = guard.inspect(&value.value());
             let passed = verdict == Verdict::Passed;
@@ -221,14 +240,20 @@ impl Scheduler {
             match (&guard.action, sanitized) {
                 (Action::Warn, _) => {}
                 (Action::Sanitize, Some(clean)) => value = Json::from(clean),
-                (Action::Reroute(to), _) => return Watched::Rerouted(to.clone()),
-                (Action::Sanitize, None) | (Action::Block, _) => {
+                (Action::Reroute(to), _) if stopped.is_none() => return Watched::Rerouted(to.clone()),
+                (Action::Sanitize, None) | (Action::Block | Action::Reroute(_), _) => {
                     let why = format!("guardrail `{}`: {message}", guard.id);
-                    return Watched::Blocked { guard: guard.id.clone(), why };
+                    stopped = Some(match stopped {
+                        None => (guard.id.clone(), why),
+                        Some((first, others)) => (first, format!("{others}; {why}")),
+                    });
                 }
             }
         }
-        Watched::Passed(value)
+        match stopped {
+            None => Watched::Passed(value),
+            Some((guard, why)) => Watched::Blocked { guard, why, value },
+        }
     }
 }
 

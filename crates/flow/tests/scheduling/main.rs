@@ -421,3 +421,40 @@ fn a_timeout_cuts_the_attempt_off_and_a_write_is_not_repeated_unasked() {
         "]],
     );
 }
+
+#[test]
+fn what_a_node_got_stays_what_it_got_whoever_else_completes_meanwhile() {
+    check(
+        "a > c:any:retry2, b > c | start | finish a | see c | finish b | see c | fail c | due c | see c",
+        expect![[r#"
+            start     run a, run b
+            finish a  run c
+            see c     gets null
+            finish b  wait
+            see c     gets null
+            fail c    delay c 10
+            due c     run c~2
+            see c     gets null
+        "#]],
+    );
+}
+
+#[test]
+fn an_expression_that_fails_waits_for_its_next_attempt_and_for_its_fallback() {
+    check(
+        "a:broken:retry2 > b | start | due a | due a",
+        expect![[r"
+            start  delay a 10
+            due a  delay a 10
+            due a  end FAILED node_failed; b: it waits for `a`, which failed
+        "]],
+    );
+    check(
+        "a:broken:or=z > b, z | start | finish z | finish b",
+        expect![[r"
+            start     run z
+            finish z  run b
+            finish b  end COMPLETED
+        "]],
+    );
+}

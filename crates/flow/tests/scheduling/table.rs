@@ -2,8 +2,9 @@
 //!
 //! `a > b, a >no c:any | start | finish a` is a flow, then steps. Arrows: `>` always, `>yes`, `>no`, `>else`, `>1` only
 //! after the source's first execution, `>2` only after later ones. After a node's colon: `any`, a number to join, `pure`,
-//! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`. Before the flow: `fail-fast`, `max2`, `limit3`.
-//! Where every node has an edge that leads to it, the first one is the entry.
+//! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`, and first of all `broken`: an expression that fails.
+//! Before the flow: `fail-fast`, `max2`, `limit3`.
+//! Where every node has an edge that leads to it, the first one is the entry. The step `see a` shows what `a` gets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -52,6 +53,10 @@ impl Table {
     }
 
     fn step(&mut self, step: &str) -> String {
+        if let Some(id) = step.strip_prefix("see ") {
+            let node = self.scheduler.flow().index(id).expect("a node");
+            return format!("gets {}", self.scheduler.input(node).as_str());
+        }
         let input = self.input(step);
         let now = self.now();
         let mut did = Vec::new();
@@ -234,6 +239,9 @@ fn node(word: &str, nodes: &mut BTreeMap<String, Node>, order: &mut Vec<String>)
 
 fn told_about(node: Node, part: &str) -> Node {
     let number = |prefix: &str| part.strip_prefix(prefix).and_then(|number| number.parse::<u32>().ok());
+    if part == "broken" {
+        return Node::expression("1 / 0").expect("an expression");
+    }
     if let Some(fallback) = part.strip_prefix("or=") {
         return node.fallback(fallback);
     }
