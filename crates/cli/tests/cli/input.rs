@@ -178,5 +178,5 @@ fn a_mistyped_name_is_answered_with_the_nearest() {
     assert!(ran.err.contains("a similar value exists: 'usage'"), "{}", ran.err);
     let ran = antiphon(&["veiw"]);
     assert_eq!(ran.code, Some(2));
-    assert!(ran.err.contains("'view'"), "{}", ran.err);
+    assert!(ran.err.contains("'reduce'"), "{}", ran.err);
 }
