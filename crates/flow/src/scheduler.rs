@@ -297,7 +297,7 @@ impl Scheduler {
             Input::Expired(relay) => self.expire(&relay, now),
             Input::Cancel { by, mode } => self.request_cancel(by, mode, now),
             Input::Limit(reason) => self.limit(reason, now),
-            Input::Resume => self.resume(now),
+            Input::Resume => Ok(self.resume(now)),
             Input::Patch { writes, by } => self.patch(writes, by, now),
         }
     }

@@ -3,12 +3,15 @@
 //! Everything that can wake it is one of: an outcome or something said by a node, a timer, a wish. It decides,
 //! appends what was decided, and acts on it only when the journal has acknowledged. Start reading at [`Driver::run`].
 
+mod due;
+mod wish;
+mod work;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_event::body::request::RelayResolved;
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, Event, Mode, NodeStatus, RelayId, StopReason};
+use antiphon_event::{Body, Event, NodeStatus, RelayId};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Effect, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
@@ -17,11 +20,10 @@ use tokio::time::Instant;
 
 use crate::budget::{Purse, Want, spending};
 use crate::engine::Parts;
-use crate::perform;
 use crate::report::Report;
-use crate::run::{Asked, Progress, Standing, Stopped, Wish};
+use crate::run::{Asked, Progress, Standing, Stopped};
 use crate::timer::Timers;
-use crate::tree::{Task, Tree, child};
+use crate::tree::Tree;
 
 /// How many wakes are taken in before what came of them is appended.
 const WAKES_MAX: usize = 1024;
@@ -289,119 +291,6 @@ impl Driver {
         unreachable!("the loop ends with a result")
     }
 
-    fn perform(&mut self, machine: usize, effect: Effect) {
-        match effect {
-            Effect::Perform(attempt) => self.begin(machine, attempt),
-            Effect::Wait(attempt, millis) => {
-                self.delayed += 1;
-                self.drop_task(machine, attempt.node);
-                let at = Instant::now() + Duration::from_millis(millis);
-                self.timers.set(at, Due::Retry(machine, attempt));
-            }
-            Effect::Watch(relay, at) => self.watch(machine, relay, at),
-            Effect::Stop(attempt) => self.stop(machine, attempt),
-            Effect::Wind(attempt) => self.wind(machine, attempt),
-        }
-    }
-
-    fn watch(&mut self, machine: usize, relay: RelayId, at: antiphon_event::Timestamp) {
-        let left = at.millis().saturating_sub(self.parts.clock.now().millis()).max(0) as u64;
-        self.timers.set(Instant::now() + Duration::from_millis(left), Due::Expiry(machine, relay));
-    }
-
-    /// Starts the work of a node.
-    fn begin(&mut self, machine: usize, attempt: Attempt) {
-        let scheduler = &self.tree.machines[machine].scheduler;
-        if scheduler.executing(attempt).is_none() {
-            return;
-        }
-        self.time(machine, attempt);
-        if self.begin_child(machine, attempt) || self.is_exhausted(machine, attempt) {
-            return;
-        }
-        self.working += 1;
-        let abort = perform::start(self, machine, attempt);
-        self.tree.machines[machine].tasks.insert(attempt.node, Task { attempt, abort });
-    }
-
-    /// Sees to it that an attempt does not take longer than it may.
-    fn time(&mut self, machine: usize, attempt: Attempt) {
-        let Some(timeout) = self.tree.machines[machine].scheduler.flow().nodes()[attempt.node].timeout else {
-            return;
-        };
-        if let Some(inner) = self.inside(machine, attempt) {
-            let worked = self.tree.machines[inner].scheduler.worked_until(self.parts.clock.now());
-            self.tree.machines[inner].worked_before_ms = worked;
-        }
-        self.timers.set(Instant::now() + timeout, Due::Overrun(machine, attempt));
-    }
-
-    /// The run that is the work of a node.
-    fn inside(&self, machine: usize, attempt: Attempt) -> Option<usize> {
-        self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied()
-    }
-
-    /// Begins, or goes on with, the run that is the work of a node; false for other work.
-    fn begin_child(&mut self, machine: usize, attempt: Attempt) -> bool {
-        if let Some(inner) = self.inside(machine, attempt) {
-            self.tree.machines[inner].parent = Some((machine, attempt));
-            self.try_feed(inner, Input::Resume);
-            let limit = self.tree.machines[inner].scheduler.flow().settings().limits.execution_timeout;
-            self.limit_after(inner, limit);
-            return true;
-        }
-        let run = self.parts.ids.run();
-        let around = &self.tree.machines[machine].scheduler;
-        let Some(scheduler) = child(around, attempt, run) else { return false };
-        let task = around.input(attempt.node);
-        let limit = scheduler.flow().settings().limits.execution_timeout;
-        let inner = self.tree.add(scheduler, Some((machine, attempt)));
-        match self.feed(inner, Input::Start { task, state: std::collections::BTreeMap::new() }) {
-            Ok(()) => self.limit_after(inner, limit),
-            Err(refusal) => {
-                let failure = Failure::new(refusal.to_string());
-                self.try_feed(machine, Input::Outcome { attempt, result: Err(failure) });
-            }
-        }
-        true
-    }
-
-    pub(crate) fn limit_after(&mut self, machine: usize, limit: Option<Duration>) {
-        if let Some(limit) = limit {
-            let worked = Duration::from_millis(self.tree.machines[machine].scheduler.worked_ms());
-            self.timers.set(Instant::now() + limit.saturating_sub(worked), Due::Limit(machine));
-        }
-    }
-
-    fn stop(&mut self, machine: usize, attempt: Attempt) {
-        self.drop_task(machine, attempt.node);
-        if let Some(inner) = self.inside(machine, attempt) {
-            self.try_feed(inner, Input::Cancel { by: "run".to_owned(), mode: Mode::Now });
-        }
-    }
-
-    fn wind(&mut self, machine: usize, attempt: Attempt) {
-        if let Some(inner) = self.inside(machine, attempt) {
-            self.try_feed(inner, Input::Cancel { by: "run".to_owned(), mode: Mode::Graceful });
-        }
-    }
-
-    pub(crate) fn drop_task(&mut self, machine: usize, node: usize) {
-        if let Some(task) = self.tree.machines[machine].tasks.remove(node) {
-            task.abort.abort();
-            self.working -= 1;
-            self.forfeit(machine, node);
-        }
-    }
-
-    fn stop_tasks(&mut self) {
-        for machine in &mut self.tree.machines {
-            for task in machine.tasks.drain() {
-                task.abort.abort();
-            }
-        }
-    }
-
     fn wake(&mut self, wake: Wake) {
         match wake {
             Wake::Outcome(machine, attempt, result) => {
@@ -442,115 +331,6 @@ impl Driver {
         self.batch.push(event);
     }
 
-    fn due(&mut self, due: Due) {
-        match due {
-            Due::Overrun(machine, attempt) => self.overrun(machine, attempt),
-            Due::Retry(machine, attempt) => {
-                self.delayed -= 1;
-                self.try_feed(machine, Input::Due(attempt));
-            }
-            Due::Expiry(machine, relay) => self.try_feed(machine, Input::Expired(relay)),
-            Due::Limit(machine) => self.overtime(machine),
-        }
-    }
-
-    /// Cuts an attempt off whose time is over; time that the run inside it did not work does not count.
-    fn overrun(&mut self, machine: usize, attempt: Attempt) {
-        let scheduler = &self.tree.machines[machine].scheduler;
-        if scheduler.executing_inside(attempt).is_none() {
-            return;
-        }
-        let timeout = scheduler.flow().nodes()[attempt.node].timeout;
-        if let Some((inner, timeout)) = self.inside(machine, attempt).zip(timeout) {
-            let inner = &self.tree.machines[inner];
-            let worked = inner.scheduler.worked_until(self.parts.clock.now());
-            let worked = Duration::from_millis(worked.saturating_sub(inner.worked_before_ms));
-            let left = timeout.saturating_sub(worked);
-            if !left.is_zero() {
-                return self.defer(inner.scheduler.at_work(), left, Due::Overrun(machine, attempt));
-            }
-        }
-        self.try_feed(machine, Input::Timeout(attempt));
-    }
-
-    /// Looks again when so much time more can have passed: at the earliest when a run that waits for people goes on.
-    fn defer(&mut self, at_work: bool, left: Duration, due: Due) {
-        if at_work {
-            self.timers.set(Instant::now() + left, due);
-        } else {
-            self.parked.push(due);
-        }
-    }
-
-    /// Cuts a run off whose time is over; time it did not work does not count.
-    fn overtime(&mut self, machine: usize) {
-        let scheduler = &self.tree.machines[machine].scheduler;
-        let Some(limit) = scheduler.flow().settings().limits.execution_timeout else { return };
-        if scheduler.ended().is_some() {
-            return;
-        }
-        let worked = Duration::from_millis(scheduler.worked_until(self.parts.clock.now()));
-        let left = limit.saturating_sub(worked);
-        if left.is_zero() {
-            self.try_feed(machine, Input::Limit(StopReason::ExecutionTimeout));
-        } else {
-            self.defer(scheduler.at_work(), left, Due::Limit(machine));
-        }
-    }
-
-    /// Does what somebody wants, if it can be done, and says so when it is durable.
-    async fn grant(&mut self, (wish, reply): Asked) -> Result<(), Fault> {
-        let answer = match wish {
-            Wish::Cancel { by, mode } => self.cancel(&by, &mode),
-            Wish::Answer(answer) => self.answer(answer),
-        };
-        if answer.is_ok() {
-            self.stand(Standing::Working);
-        }
-        self.settle();
-        self.commit().await?;
-        // Whoever asked may be gone; what was asked for has happened.
-        let _ = reply.send(answer);
-        Ok(())
-    }
-
-    fn answer(&mut self, answer: RelayResolved) -> Result<(), Refusal> {
-        let machine = self.tree.of_relay(&answer.relay_id);
-        let machine = machine.ok_or_else(|| Refusal::NotPending(answer.relay_id.clone()))?;
-        self.feed(machine, Input::Answer(answer))
-    }
-
-    /// Stops the tree: at once from the innermost run outwards, or gracefully from the root down.
-    fn cancel(&mut self, by: &str, mode: &Mode) -> Result<(), Refusal> {
-        if *mode == Mode::Now {
-            for machine in (1..self.tree.machines.len()).rev() {
-                let inner = &self.tree.machines[machine].scheduler;
-                if inner.started() && inner.ended().is_none() {
-                    self.try_feed(machine, Input::Cancel { by: by.to_owned(), mode: mode.clone() });
-                }
-            }
-        }
-        self.feed(0, Input::Cancel { by: by.to_owned(), mode: mode.clone() })
-    }
-
-    /// Reads what other processes left for this one.
-    async fn read_inbox(&mut self) -> Result<(), Fault> {
-        for sent in self.parts.journal.take(&self.branch.session, self.inbox_done).await? {
-            self.inbox_done = sent.number;
-            let Ok(event) = Event::from_json(&sent.text) else { continue };
-            let refused = match event.body {
-                Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
-                Body::RelayResolved(answer) => self.answer(*answer),
-                _ => Ok(()),
-            };
-            match refused {
-                Ok(()) => self.stand(Standing::Working),
-                Err(refusal) => tracing::warn!(%refusal, "a command from another process was refused"),
-            }
-        }
-        Ok(())
-    }
-
     fn stand(&self, standing: Standing) {
         let seq = self.seq;
         self.progress.send_replace(Progress { seq, standing });
@@ -572,36 +352,6 @@ impl Driver {
         self.stand(Standing::Ended(Arc::new(self.report())));
     }
 
-    /// Everything that has no outcome yet is taken up again: by this process, which did not start it.
-    pub(crate) fn take_up(&mut self, machine: usize) {
-        use antiphon_flow::Waits;
-        for (attempt, waits) in self.tree.machines[machine].scheduler.open() {
-            let inside = self.inside(machine, attempt).is_some();
-            match waits {
-                Waits::Person(Some(at)) => {
-                    let relay = self.tree.machines[machine].scheduler.relay_of(attempt.node).cloned();
-                    if let Some(relay) = relay {
-                        self.watch(machine, relay, at);
-                    }
-                }
-                Waits::Person(None) | Waits::Fallback => {}
-                Waits::Delay(millis) => {
-                    self.delayed += 1;
-                    let at = Instant::now() + Duration::from_millis(millis);
-                    self.timers.set(at, Due::Retry(machine, attempt));
-                }
-                Waits::Work if inside => self.time(machine, attempt),
-                Waits::Work if self.tree.machines[machine].scheduler.has_run_inside(attempt.node) => {
-                    self.effects.push((machine, Effect::Perform(attempt)));
-                }
-                Waits::Work => self.try_feed(machine, Input::Lost(attempt)),
-            }
-        }
-        let limit = self.tree.machines[machine].scheduler.flow().settings().limits.execution_timeout;
-        self.limit_after(machine, limit);
-        self.stir(machine);
-    }
-
     /// Appends what was decided before the driver began to run, so that whoever started it knows it is accepted.
     pub(crate) async fn accept(&mut self) -> Result<(), Fault> {
         self.settle();
@@ -614,5 +364,5 @@ const INBOX_EVERY: Duration = Duration::from_millis(100);
 
 /// A moment that does not come.
 fn far() -> Instant {
-    Instant::now() + Duration::from_secs(86_400 * 365)
+    Instant::now() + Duration::from_hours(24 * 365)
 }

@@ -38,10 +38,10 @@ pub(crate) fn unfinished(events: &[Event]) -> Option<RunId> {
     let mut open = None;
     for event in events {
         match &event.body {
-            Body::RunStart(_) if event.head.node_path.is_none() => open = event.head.run_id.clone(),
+            Body::RunStart(_) if event.head.node_path.is_none() => open.clone_from(&event.head.run_id),
             Body::RunEnd(_) if event.head.run_id == open => open = None,
             Body::Resumed(_) if event.head.node_path.is_none() && open.is_none() => {
-                open = event.head.run_id.clone();
+                open.clone_from(&event.head.run_id);
             }
             _ => {}
         }

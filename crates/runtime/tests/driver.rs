@@ -259,10 +259,10 @@ async fn a_node_that_ignores_its_timeout_is_cut_off_and_its_late_output_dropped(
 #[tokio::test(start_paused = true)]
 async fn a_run_that_takes_too_long_ends_with_its_reason_and_what_there_is() {
     let slow = Function::new(|_| async {
-        tokio::time::sleep(Duration::from_secs(3600)).await;
+        tokio::time::sleep(Duration::from_hours(1)).await;
         Ok(())
     });
-    let limits = Limits { execution_timeout: Some(Duration::from_secs(60)), ..Limits::default() };
+    let limits = Limits { execution_timeout: Some(Duration::from_mins(1)), ..Limits::default() };
     let flow = Flow::new("slow")
         .limits(limits)
         .node("quick", expression("'done'"))
@@ -278,7 +278,7 @@ async fn a_run_that_takes_too_long_ends_with_its_reason_and_what_there_is() {
 
 #[tokio::test(start_paused = true)]
 async fn time_waiting_for_a_person_counts_in_no_timeout() {
-    let limits = Limits { execution_timeout: Some(Duration::from_secs(60)), ..Limits::default() };
+    let limits = Limits { execution_timeout: Some(Duration::from_mins(1)), ..Limits::default() };
     let flow = Flow::new("gate")
         .limits(limits)
         .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
@@ -287,7 +287,7 @@ async fn time_waiting_for_a_person_counts_in_no_timeout() {
     let engine = quick_engine();
     let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
     let relay = run.wait().await.expect("no fault").relays[0].clone();
-    tokio::time::sleep(Duration::from_secs(3600)).await;
+    tokio::time::sleep(Duration::from_hours(1)).await;
     let answer = RelayResolved {
         relay_id: relay,
         approved: Some(true),
@@ -376,7 +376,7 @@ async fn a_command_that_fails_prints_too_much_or_never_ends_is_a_failure_with_it
     ];
     for (run, expected) in rows {
         let node = Node::command(run.iter().copied()).timeout(Duration::from_millis(100)).isolate();
-        let node = if expected.contains("100 ms") { node } else { node.timeout(Duration::from_secs(60)) };
+        let node = if expected.contains("100 ms") { node } else { node.timeout(Duration::from_mins(1)) };
         let flow = Flow::new("shell").node("a", node).build().expect("sound");
         let report = finish(&engine(), flow, json!("text")).await;
         let message = report.output.value()["error"]["message"].as_str().unwrap_or_default().to_owned();

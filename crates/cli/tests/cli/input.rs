@@ -176,7 +176,7 @@ fn a_mistyped_name_is_answered_with_the_nearest() {
     let ran = antiphon(&["view", "usages", "simple-chat.jsonl"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("a similar value exists: 'usage'"), "{}", ran.err);
-    let ran = antiphon(&["veiw"]);
+    let ran = antiphon(&["reduec"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("'reduce'"), "{}", ran.err);
 }

@@ -324,7 +324,7 @@ impl Scheduler {
             let to = self.flow.id(self.flow.shape().ends[*edge].1).clone();
             EdgeDecision { to, live, extra: Map::new() }
         };
-        let mut end = self.end_of(next, status, None);
+        let mut end = Self::end_of(next, status, None);
         end.output = given;
         end.edges = leaving.map(decide).collect();
         self.node_end(next, end, now, events);
@@ -355,7 +355,7 @@ impl Scheduler {
         if self.flow.nodes()[attempt.node].on_error == OnError::Isolate {
             return self.isolated(attempt, failure, now, events);
         }
-        let end = self.end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
+        let end = Self::end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
         self.node_end(attempt, end, now, events);
     }
 
@@ -398,20 +398,17 @@ impl Scheduler {
     pub(super) fn adopt(&self, node: NodeIndex, deputy: NodeIndex, now: Now) -> Vec<Event> {
         let attempt = self.attempt(node);
         let mut events = Vec::new();
-        match (&self.spots[deputy].status, &self.spots[deputy].output) {
-            (Status::Completed, Some(output)) => {
-                let reply = Reply::new(output.clone());
-                self.completed(attempt, reply, Guarding::Full, now, &mut events);
-            }
-            _ => {
-                let message =
-                    self.spots[node].error.as_ref().map_or("it failed", |error| error.message.as_str());
-                let message = format!("{message}; and its fallback `{}` did not help", self.flow.id(deputy));
-                let code = self.spots[node].error.as_ref().and_then(|error| error.code.clone());
-                let failure = Failure::of(code.unwrap_or(ErrorCode::Failed), message);
-                self.gave_up(attempt, failure, now, &mut events);
-            }
+        let helped = self.spots[deputy].status == Status::Completed;
+        if let Some(output) = self.spots[deputy].output.as_ref().filter(|_| helped) {
+            let reply = Reply::new(output.clone());
+            self.completed(attempt, reply, Guarding::Full, now, &mut events);
+            return events;
         }
+        let error = self.spots[node].error.as_ref();
+        let message = error.map_or("it failed", |error| error.message.as_str());
+        let message = format!("{message}; and its fallback `{}` did not help", self.flow.id(deputy));
+        let code = error.and_then(|error| error.code.clone()).unwrap_or(ErrorCode::Failed);
+        self.gave_up(attempt, Failure::of(code, message), now, &mut events);
         events
     }
 
@@ -428,7 +425,7 @@ impl Scheduler {
                 self.node_end(attempt, end, now, events);
             }
             Err(worse) => {
-                let end = self.end_of(attempt, NodeStatus::Failed, Some(node_error(worse)));
+                let end = Self::end_of(attempt, NodeStatus::Failed, Some(node_error(worse)));
                 self.node_end(attempt, end, now, events);
             }
         }
@@ -436,13 +433,13 @@ impl Scheduler {
 
     pub(super) fn cancelled(&self, attempt: Attempt, why: String, now: Now) -> Event {
         let error = node_error(Failure::of(ErrorCode::Cancelled, why));
-        let mut end = self.end_of(attempt, NodeStatus::Cancelled, Some(error));
+        let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end)))
     }
 
-    fn end_of(&self, attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {
+    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {
         NodeEnd {
             status,
             execution: attempt.execution,

@@ -73,8 +73,7 @@ impl Scheduler {
         let stuck = self.pending_nodes().next().is_some();
         let (status, reason) = match (self.failed, &self.cancel, self.cancelled) {
             (1.., ..) => (NodeStatus::Failed, Some(StopReason::NodeFailed)),
-            (0, Some(_), _) => (NodeStatus::Cancelled, Some(StopReason::Cancelled)),
-            (0, None, 1..) => (NodeStatus::Cancelled, Some(StopReason::Cancelled)),
+            (0, Some(_), _) | (0, None, 1..) => (NodeStatus::Cancelled, Some(StopReason::Cancelled)),
             (0, None, 0) if stuck => (NodeStatus::Failed, Some(StopReason::Stalled)),
             (0, None, 0) => (NodeStatus::Completed, None),
         };

@@ -69,11 +69,9 @@ impl Scheduler {
         Ok(events)
     }
 
-    pub(super) fn resume(&self, now: Now) -> Result<Vec<Event>, Refusal> {
-        if self.phase == Phase::New {
-            return Ok(Vec::new());
-        }
-        Ok(vec![self.event(now, Body::Resumed(Resumed {}))])
+    pub(super) fn resume(&self, now: Now) -> Vec<Event> {
+        let resumed = (self.phase != Phase::New).then(|| self.event(now, Body::Resumed(Resumed {})));
+        resumed.into_iter().collect()
     }
 
     pub(super) fn patch(

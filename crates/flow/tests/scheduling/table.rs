@@ -7,6 +7,7 @@
 //! Where every node has an edge that leads to it, the first one is the entry. The step `see a` shows what `a` gets.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
@@ -30,7 +31,7 @@ pub(crate) fn check(line: &str, expect: Expect) {
     let mut shown = String::new();
     for step in steps {
         let did = table.step(step);
-        shown.push_str(&format!("{step:width$}  {did}\n"));
+        writeln!(shown, "{step:width$}  {did}").expect("text takes it");
     }
     expect.assert_eq(&shown);
     table.replays(flow);
@@ -158,10 +159,10 @@ fn told(event: &Event) -> Option<String> {
         Body::RunEnd(end) => {
             let mut words = format!("end {}", end.status.as_ref().expect("a status"));
             if let Some(reason) = &end.reason {
-                words.push_str(&format!(" {reason}"));
+                write!(words, " {reason}").expect("text takes it");
             }
             for pending in end.pending.iter().flatten() {
-                words.push_str(&format!("; {}: {}", pending.node_id, pending.why));
+                write!(words, "; {}: {}", pending.node_id, pending.why).expect("text takes it");
             }
             Some(words)
         }

@@ -1,0 +1,91 @@
+//! What is due at some moment: retries, answers, and the ends of patience.
+
+use std::time::Duration;
+
+use antiphon_event::{RelayId, StopReason, Timestamp};
+use antiphon_flow::{Attempt, Input};
+use tokio::time::Instant;
+
+use super::{Driver, Due};
+
+impl Driver {
+    pub(super) fn watch(&mut self, machine: usize, relay: RelayId, at: Timestamp) {
+        let left = at.millis().saturating_sub(self.parts.clock.now().millis()).max(0) as u64;
+        self.timers.set(Instant::now() + Duration::from_millis(left), Due::Expiry(machine, relay));
+    }
+
+    /// Sees to it that an attempt does not take longer than it may.
+    pub(super) fn time(&mut self, machine: usize, attempt: Attempt) {
+        let Some(timeout) = self.tree.machines[machine].scheduler.flow().nodes()[attempt.node].timeout else {
+            return;
+        };
+        if let Some(inner) = self.inside(machine, attempt) {
+            let worked = self.tree.machines[inner].scheduler.worked_until(self.parts.clock.now());
+            self.tree.machines[inner].worked_before_ms = worked;
+        }
+        self.timers.set(Instant::now() + timeout, Due::Overrun(machine, attempt));
+    }
+
+    pub(crate) fn limit_after(&mut self, machine: usize, limit: Option<Duration>) {
+        if let Some(limit) = limit {
+            let worked = Duration::from_millis(self.tree.machines[machine].scheduler.worked_ms());
+            self.timers.set(Instant::now() + limit.saturating_sub(worked), Due::Limit(machine));
+        }
+    }
+
+    pub(super) fn due(&mut self, due: Due) {
+        match due {
+            Due::Overrun(machine, attempt) => self.overrun(machine, attempt),
+            Due::Retry(machine, attempt) => {
+                self.delayed -= 1;
+                self.try_feed(machine, Input::Due(attempt));
+            }
+            Due::Expiry(machine, relay) => self.try_feed(machine, Input::Expired(relay)),
+            Due::Limit(machine) => self.overtime(machine),
+        }
+    }
+
+    /// Cuts an attempt off whose time is over; time that the run inside it did not work does not count.
+    pub(super) fn overrun(&mut self, machine: usize, attempt: Attempt) {
+        let scheduler = &self.tree.machines[machine].scheduler;
+        if scheduler.executing_inside(attempt).is_none() {
+            return;
+        }
+        let timeout = scheduler.flow().nodes()[attempt.node].timeout;
+        if let Some((inner, timeout)) = self.inside(machine, attempt).zip(timeout) {
+            let inner = &self.tree.machines[inner];
+            let worked = inner.scheduler.worked_until(self.parts.clock.now());
+            let worked = Duration::from_millis(worked.saturating_sub(inner.worked_before_ms));
+            let left = timeout.saturating_sub(worked);
+            if !left.is_zero() {
+                return self.defer(inner.scheduler.at_work(), left, Due::Overrun(machine, attempt));
+            }
+        }
+        self.try_feed(machine, Input::Timeout(attempt));
+    }
+
+    /// Looks again when so much time more can have passed: at the earliest when a run that waits for people goes on.
+    pub(super) fn defer(&mut self, at_work: bool, left: Duration, due: Due) {
+        if at_work {
+            self.timers.set(Instant::now() + left, due);
+        } else {
+            self.parked.push(due);
+        }
+    }
+
+    /// Cuts a run off whose time is over; time it did not work does not count.
+    pub(super) fn overtime(&mut self, machine: usize) {
+        let scheduler = &self.tree.machines[machine].scheduler;
+        let Some(limit) = scheduler.flow().settings().limits.execution_timeout else { return };
+        if scheduler.ended().is_some() {
+            return;
+        }
+        let worked = Duration::from_millis(scheduler.worked_until(self.parts.clock.now()));
+        let left = limit.saturating_sub(worked);
+        if left.is_zero() {
+            self.try_feed(machine, Input::Limit(StopReason::ExecutionTimeout));
+        } else {
+            self.defer(scheduler.at_work(), left, Due::Limit(machine));
+        }
+    }
+}

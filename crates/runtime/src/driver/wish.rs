@@ -1,0 +1,64 @@
+//! What somebody wants of a run: by its handle, or from another process.
+
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::{Body, Event, Mode};
+use antiphon_flow::{Input, Refusal};
+use antiphon_port::Fault;
+
+use super::Driver;
+use crate::run::{Asked, Standing, Wish};
+
+impl Driver {
+    /// Does what somebody wants, if it can be done, and says so when it is durable.
+    pub(super) async fn grant(&mut self, (wish, reply): Asked) -> Result<(), Fault> {
+        let answer = match wish {
+            Wish::Cancel { by, mode } => self.cancel(&by, &mode),
+            Wish::Answer(answer) => self.answer(answer),
+        };
+        if answer.is_ok() {
+            self.stand(Standing::Working);
+        }
+        self.settle();
+        self.commit().await?;
+        // Whoever asked may be gone; what was asked for has happened.
+        let _ = reply.send(answer);
+        Ok(())
+    }
+
+    pub(super) fn answer(&mut self, answer: RelayResolved) -> Result<(), Refusal> {
+        let machine = self.tree.of_relay(&answer.relay_id);
+        let machine = machine.ok_or_else(|| Refusal::NotPending(answer.relay_id.clone()))?;
+        self.feed(machine, Input::Answer(answer))
+    }
+
+    /// Stops the tree: at once from the innermost run outwards, or gracefully from the root down.
+    pub(super) fn cancel(&mut self, by: &str, mode: &Mode) -> Result<(), Refusal> {
+        if *mode == Mode::Now {
+            for machine in (1..self.tree.machines.len()).rev() {
+                let inner = &self.tree.machines[machine].scheduler;
+                if inner.started() && inner.ended().is_none() {
+                    self.try_feed(machine, Input::Cancel { by: by.to_owned(), mode: mode.clone() });
+                }
+            }
+        }
+        self.feed(0, Input::Cancel { by: by.to_owned(), mode: mode.clone() })
+    }
+
+    /// Reads what other processes left for this one.
+    pub(super) async fn read_inbox(&mut self) -> Result<(), Fault> {
+        for sent in self.parts.journal.take(&self.branch.session, self.inbox_done).await? {
+            self.inbox_done = sent.number;
+            let Ok(event) = Event::from_json(&sent.text) else { continue };
+            let refused = match event.body {
+                Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
+                Body::RelayResolved(answer) => self.answer(*answer),
+                _ => Ok(()),
+            };
+            match refused {
+                Ok(()) => self.stand(Standing::Working),
+                Err(refusal) => tracing::warn!(%refusal, "a command from another process was refused"),
+            }
+        }
+        Ok(())
+    }
+}
