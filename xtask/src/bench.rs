@@ -1,10 +1,12 @@
 //! `bench`: measures, runs the peers beside it, and writes `docs/benchmarks.md`, all in one run on one machine.
 //!
 //! In: sizes, and the folder with the peers if there is one. Out: the page. What is measured is in `crates/bench`;
-//! how it is written down is in [`page`]. Start reading at [`run`].
+//! the others are in [`peers`]; how it is written down is in [`page`]. Start reading at [`run`].
 
 mod figures;
 mod page;
+mod peers;
+mod process;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +16,14 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use serde::de::DeserializeOwned;
 
-use figures::{Figures, Growth, Instructions, Machine, Peer, Peers};
+use figures::{Figures, Growth, Instructions, Machine, Peers};
+use process::said;
 
 /// What to measure, and where to write it.
 pub struct Options {
     /// Numbers of events; the bench's own if left out.
     pub sizes: Option<String>,
-    /// The folder in which `ag-ui/bench.mjs` lies.
+    /// The folder in which the peers lie, each in a folder of its own.
     pub peers: Option<PathBuf>,
     /// The page, from the root of the repository.
     pub output: PathBuf,
@@ -28,8 +31,13 @@ pub struct Options {
 
 /// Measures everything and writes the page.
 pub fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
+    if let Some(folder) = &options.peers {
+        // Looked for before anything is measured, as that takes minutes.
+        ensure!(folder.is_dir(), "there is no folder {} with peers", folder.display());
+    }
     let sizes = options.sizes.iter().flat_map(|sizes| ["--sizes", sizes]).collect::<Vec<_>>();
-    let script = options.peers.as_deref().map(peer_script).transpose()?;
+    let longest = options.sizes.as_deref().and_then(|sizes| sizes.rsplit(',').next());
+    let events = longest.iter().flat_map(|events| ["--events", events]).collect::<Vec<_>>();
     let start = Instant::now();
     let step = |what: &str| eprintln!("{:>4} s  {what}", start.elapsed().as_secs());
     step("building the benches");
@@ -37,12 +45,15 @@ pub fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     said(cargo(root).args(["bench", "--quiet", "--locked", "--package", "antiphon-bench"]).args(benches))?;
     step("measuring every workload");
     let growth = ours::<Growth>(root, "growth", &sizes)?;
+    step("measuring flows");
+    let flows = ours(root, "flows", &[])?;
+    step("measuring the journal");
+    let journal = ours(root, "journal", &events)?;
     step("counting instructions");
     let instructions = instructions(root)?;
-    step("measuring the peers");
-    let peers = script.as_deref().map(peers).transpose()?;
+    let peers = options.peers.as_deref().map_or_else(Peers::default, |folder| peers::measure(folder, &step));
     step("done");
-    let figures = Figures { machine: machine()?, growth, instructions, peers };
+    let figures = Figures { machine: machine()?, growth, instructions, flows, journal, peers };
     let path = root.join(&options.output);
     fs::write(&path, page::write(&figures)).with_context(|| format!("writing {}", path.display()))?;
     println!("{} written", options.output.display());
@@ -73,38 +84,6 @@ fn instructions(root: &Path) -> anyhow::Result<Option<Instructions>> {
     Ok(None)
 }
 
-/// The script that measures a peer. Asked for before anything is measured, as that takes minutes.
-fn peer_script(folder: &Path) -> anyhow::Result<PathBuf> {
-    let script = folder.join("ag-ui/bench.mjs").canonicalize();
-    script.with_context(|| format!("looking for ag-ui/bench.mjs in {}", folder.display()))
-}
-
-/// Installs `@ag-ui/client` in a folder of its own and runs its scenarios.
-fn peers(script: &Path) -> anyhow::Result<Peers> {
-    let place = std::env::temp_dir().join(format!("antiphon-peers-{}", std::process::id()));
-    fs::create_dir_all(&place).context("making a folder for the peers")?;
-    let measured = measure_peers(script, &place);
-    fs::remove_dir_all(&place).context("clearing up after the peers")?;
-    measured
-}
-
-fn measure_peers(script: &Path, place: &Path) -> anyhow::Result<Peers> {
-    said(Command::new("npm").args(["init", "-y"]).current_dir(place))?;
-    said(
-        Command::new("npm").args(["install", "--no-audit", "--no-fund", "@ag-ui/client"]).current_dir(place),
-    )?;
-    let mut peers = Peers::default();
-    for scenario in [&["text", "10000", "100000"][..], &["tools", "1000"]] {
-        eprintln!("measuring @ag-ui/client: {}", scenario.join(" "));
-        let said = said(Command::new("node").arg(script).args(scenario).env("AGUI_DIR", place))?;
-        said.lines().next().unwrap_or_default().clone_into(&mut peers.version);
-        for line in said.lines().filter(|line| line.starts_with('{')) {
-            peers.rows.push(serde_json::from_str::<Peer>(line).context("reading the figures of a peer")?);
-        }
-    }
-    Ok(peers)
-}
-
 /// What kind of machine this is, and nothing that says which.
 fn machine() -> anyhow::Result<Machine> {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -114,12 +93,4 @@ fn machine() -> anyhow::Result<Machine> {
         model: model.map_or("unknown", |model| model.trim_start_matches([' ', '\t', ':'])).to_owned(),
         rustc: said(Command::new("rustc").arg("--version"))?.trim().to_owned(),
     })
-}
-
-/// Runs a command that must succeed; what it said.
-fn said(command: &mut Command) -> anyhow::Result<String> {
-    let output =
-        command.stderr(Stdio::inherit()).output().with_context(|| format!("starting {command:?}"))?;
-    ensure!(output.status.success(), "{command:?} failed");
-    String::from_utf8(output.stdout).context("reading what it said")
 }

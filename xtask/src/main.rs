@@ -36,7 +36,7 @@ enum Command {
         /// Numbers of events, with commas between them; up to a million if left out
         #[arg(long)]
         sizes: Option<String>,
-        /// The folder in which ag-ui/bench.mjs lies, to measure its client too
+        /// The folder with ag-ui, langgraph, strands and agentos, to measure those of them that are there too
         #[arg(long)]
         peers: Option<PathBuf>,
         /// The page to write

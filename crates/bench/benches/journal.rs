@@ -50,6 +50,8 @@ struct Args {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// How many events the long session has.
+    events: usize,
     memory_ns_per_event: f64,
     batched_events_per_second: f64,
     step_micros: f64,
@@ -245,6 +247,7 @@ fn reading(path: &Path, events: usize) -> anyhow::Result<Report> {
     }
     let read_events_per_second = events as f64 / start.elapsed().as_secs_f64();
     Ok(Report {
+        events,
         open_millis,
         tail_millis,
         middle_millis,

@@ -7,7 +7,9 @@ pub(super) struct Figures {
     pub(super) machine: Machine,
     pub(super) growth: Growth,
     pub(super) instructions: Option<Instructions>,
-    pub(super) peers: Option<Peers>,
+    pub(super) flows: Flows,
+    pub(super) journal: Journal,
+    pub(super) peers: Peers,
 }
 
 /// What everything was measured on.
@@ -85,18 +87,100 @@ pub(super) struct Count {
     pub(super) instructions_per_event: f64,
 }
 
-/// The other side of a comparison.
-#[derive(Default)]
-pub(super) struct Peers {
-    /// What it calls itself.
-    pub(super) version: String,
-    pub(super) rows: Vec<Peer>,
+/// What the bench `flows` says.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Flows {
+    pub(super) rows: Vec<FlowRow>,
+    pub(super) weights: Vec<Weight>,
+    pub(super) spawn_nanos: f64,
+}
+
+/// One shape of flow at each number of nodes.
+#[derive(Deserialize)]
+pub(super) struct FlowRow {
+    pub(super) name: String,
+    pub(super) points: Vec<FlowPoint>,
+    pub(super) exponent: Option<f64>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Peer {
+pub(super) struct FlowPoint {
+    pub(super) nodes: usize,
+    pub(super) wall_nanos: f64,
+    pub(super) cpu_nanos: f64,
+}
+
+/// What a step adds to a file.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Weight {
+    pub(super) steps: usize,
+    pub(super) bytes_per_step: f64,
+}
+
+/// What the bench `journal` says.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Journal {
+    pub(super) events: usize,
+    pub(super) memory_ns_per_event: f64,
+    pub(super) batched_events_per_second: f64,
+    pub(super) step_micros: f64,
+    pub(super) bare_micros: f64,
+    pub(super) step_ratio: f64,
+    pub(super) grouped_steps_per_second: f64,
+    pub(super) bytes_per_step: f64,
+    pub(super) stored_bytes_per_event: f64,
+    pub(super) open_millis: f64,
+    pub(super) tail_millis: f64,
+    pub(super) middle_millis: f64,
+    pub(super) read_events_per_second: f64,
+}
+
+/// The other sides of the comparisons, as far as they were to be had.
+#[derive(Default)]
+pub(super) struct Peers {
+    pub(super) client: Option<Client>,
+    pub(super) engines: Vec<Engine>,
+    /// Those that were asked for and could not be measured, and why.
+    pub(super) missing: Vec<String>,
+}
+
+/// `@ag-ui/client`.
+#[derive(Default)]
+pub(super) struct Client {
+    /// What it calls itself.
+    pub(super) version: String,
+    pub(super) rows: Vec<ClientRow>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ClientRow {
     pub(super) scenario: String,
     pub(super) n: usize,
     pub(super) events_per_cpu_second: f64,
+}
+
+/// One that runs graphs, too.
+pub(super) struct Engine {
+    pub(super) name: &'static str,
+    pub(super) version: String,
+    /// After so many seconds it was cut off, if it was not done by then.
+    pub(super) limit: u64,
+    pub(super) rows: Vec<Timing>,
+}
+
+/// What a whole run took it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Timing {
+    pub(super) scenario: String,
+    /// `none`, or `sqlite` where each step is kept in a file.
+    pub(super) store: String,
+    pub(super) nodes: usize,
+    pub(super) wall_ms: f64,
+    pub(super) cpu_ms: f64,
 }

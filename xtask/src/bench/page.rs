@@ -3,14 +3,23 @@
 //! In: figures. Out: Markdown. Start reading at [`write`]; what is measured besides gets a function in [`SECTIONS`] and
 //! one in [`BARS`].
 
-use super::figures::{Figures, Growth, Instructions, Machine, Memory, Ours, Peers, Row, Tenths};
+mod engines;
+mod flows;
+mod journal;
+
+use super::figures::{Client, Figures, Growth, Instructions, Machine, Memory, Ours, Row, Tenths};
 
 /// What was asked for, by what was measured.
-const BARS: &[fn(&Figures) -> Vec<Bar>] = &[speed_bars, growth_bars];
+const BARS: &[fn(&Figures) -> Vec<Bar>] =
+    &[speed_bars, growth_bars, flows::bars, engines::bars, journal::bars];
 
 /// The parts of the page below the bars. What was not measured has none.
 const SECTIONS: &[fn(&Figures) -> Option<String>] = &[
-    |figures| Some(ratios(&figures.growth.peers, figures.peers.as_ref()?)),
+    |figures| Some(ratios(&figures.growth.peers, figures.peers.client.as_ref()?)),
+    engines::section,
+    missing,
+    |figures| Some(flows::section(&figures.flows)),
+    |figures| Some(journal::section(&figures.journal)),
     |figures| Some(table(&figures.growth.rows)),
     |figures| Some(counts(figures.instructions.as_ref()?)),
 ];
@@ -47,8 +56,8 @@ fn head(Machine { cores, model, rustc }: &Machine) -> String {
     format!(
         "# Benchmarks\n\n\
         Written by `make bench`: everything on this page was measured in one run on one machine, {cores} cores of\n\
-        {model}, {rustc}. Times are processor times, the best of several; making the input and letting\n\
-        go of the result are not in them. Events are handed over just made, a thousand at a time, as they come from a\n\
+        {model}, {rustc}. Times are processor times, the best of several, unless said otherwise; making\n\
+        the input and letting go of the result are not in them. Events are handed over just made, a thousand at a time, as they come from a\n\
         journal or a socket; memory that was let go of is used again.\n"
     )
 }
@@ -66,7 +75,7 @@ fn bars(figures: &Figures) -> String {
 
 fn speed_bars(Figures { growth, peers, .. }: &Figures) -> Vec<Bar> {
     let rate = |name| last(growth, name).map(|ns| 1e3 / ns);
-    let ratio = peers.as_ref().and_then(|peers| ratio(&growth.peers, peers, "text", 100_000));
+    let ratio = peers.client.as_ref().and_then(|client| ratio(&growth.peers, client, "text", 100_000));
     let least_1 = |rate| rate >= 1.0;
     vec![
         Bar::new("text deltas into the flat graph", "≥ 5 M/s", "M/s", rate("flat deltas"), |rate| {
@@ -109,9 +118,9 @@ fn growth_bars(Figures { growth, .. }: &Figures) -> Vec<Bar> {
     bars
 }
 
-fn ratios(ours: &[Ours], peers: &Peers) -> String {
+fn ratios(ours: &[Ours], client: &Client) -> String {
     let compared = |ours: &Ours| {
-        let theirs = theirs(peers, &ours.scenario, ours.n)?;
+        let theirs = theirs(client, &ours.scenario, ours.n)?;
         let what = if ours.scenario == "text" { "text deltas" } else { "tool calls" };
         let side = |rate: f64| format!("{}/s | {} ×", grouped(rate as usize), figure(rate / theirs));
         let (flat, thread) = (side(ours.flat_events_per_second), side(ours.thread_events_per_second));
@@ -124,8 +133,13 @@ fn ratios(ours: &[Ours], peers: &Peers) -> String {
         {}. Events per second of processor time, ours divided by theirs. A tool call is four events there and\n\
         five here.\n\n\
         | work | theirs | flat graph | ratio | hypergraph and thread | ratio |\n|---|---|---|---|---|---|\n{rows}",
-        peers.version
+        client.version
     )
+}
+
+fn missing(figures: &Figures) -> Option<String> {
+    let missing = figures.peers.missing.join("; ");
+    (!missing.is_empty()).then(|| format!("\nNot measured: {missing}.\n"))
 }
 
 fn table(rows: &[Row]) -> String {
@@ -171,9 +185,12 @@ const AGAIN: &str = "
 
 ```sh
 make bench                      # this page; about ten minutes on a quiet machine
-make bench PEERS=folder         # with the ratios: the folder holds ag-ui/bench.mjs; npm fetches the client
+make bench PEERS=folder         # with the ratios: the folder holds ag-ui, langgraph, strands and agentos, as far as
+                                # they are wanted; npm and pip fetch them; about five minutes more
 cargo bench -p antiphon-bench --bench speed        # times by divan
 cargo bench -p antiphon-bench --bench growth       # how they grow
+cargo bench -p antiphon-bench --bench flows        # what running a flow costs
+cargo bench -p antiphon-bench --bench journal      # what keeping events costs
 cargo bench -p antiphon-bench --bench instructions # counts, by valgrind
 ```
 ";
@@ -198,14 +215,14 @@ fn steeper(growth: &Growth) -> impl Iterator<Item = (&str, f64)> {
     exponents(growth).filter(|(_, exponent)| *exponent > STEEP)
 }
 
-fn theirs(peers: &Peers, scenario: &str, n: usize) -> Option<f64> {
-    let row = peers.rows.iter().find(|row| row.scenario == scenario && row.n == n)?;
+fn theirs(client: &Client, scenario: &str, n: usize) -> Option<f64> {
+    let row = client.rows.iter().find(|row| row.scenario == scenario && row.n == n)?;
     Some(row.events_per_cpu_second)
 }
 
-fn ratio(ours: &[Ours], peers: &Peers, scenario: &str, n: usize) -> Option<f64> {
+fn ratio(ours: &[Ours], client: &Client, scenario: &str, n: usize) -> Option<f64> {
     let ours = ours.iter().find(|ours| ours.scenario == scenario && ours.n == n)?;
-    Some(ours.flat_events_per_second / theirs(peers, scenario, n)?)
+    Some(ours.flat_events_per_second / theirs(client, scenario, n)?)
 }
 
 /// A number with as many decimals as it needs.
@@ -234,7 +251,7 @@ fn grouped(number: usize) -> String {
 mod tests {
     use expect_test::expect;
 
-    use super::super::figures::{Peer, Point};
+    use super::super::figures::{ClientRow, Peers, Point};
     use super::*;
 
     #[test]
@@ -251,7 +268,7 @@ mod tests {
             flat_events_per_second: 8e6,
             thread_events_per_second: 4e6,
         };
-        let theirs = Peer { scenario: "text".to_owned(), n: 100_000, events_per_cpu_second: 2_000.0 };
+        let theirs = ClientRow { scenario: "text".to_owned(), n: 100_000, events_per_cpu_second: 2_000.0 };
         let growth = Growth {
             rows: vec![
                 row("bare map tools", Some(1.2)),
@@ -263,9 +280,12 @@ mod tests {
             memory: Some(Memory { events: 1_000_000, bytes: 34_400_000 }),
             peers: vec![ours],
         };
-        let peers = Peers { version: "client 1".to_owned(), rows: vec![theirs] };
+        let client = Client { version: "client 1".to_owned(), rows: vec![theirs] };
+        let missing = vec!["AgentOS (its folder is not there)".to_owned()];
+        let peers = Peers { client: Some(client), engines: Vec::new(), missing };
         let machine = Machine { cores: 2, model: "a machine".to_owned(), rustc: "rustc 1".to_owned() };
-        let figures = Figures { machine, growth, instructions: None, peers: Some(peers) };
+        let (flows, journal) = (flows::tests::figures(), journal::tests::figures());
+        let figures = Figures { machine, growth, instructions: None, flows, journal, peers };
         let page =
             bars(&figures) + &SECTIONS.iter().filter_map(|section| section(&figures)).collect::<String>();
         expect![[r#"
@@ -279,6 +299,16 @@ mod tests {
             | snapshot of the largest flat graph | < 1,000 ns | 250 ns | yes |
             | hypergraph and thread of 1,000,000 text deltas | < 200 MB | 34.4 MB | yes |
             | growth of flat deltas | ≤ 1.05 | 1.13 | **no** |
+            | scheduler alone, chain | ≥ 2 M nodes/s | 2.08 M nodes/s | yes |
+            | driver in memory, chain of 1,000, over a bare spawn and join | ≤ 3 × | 3.50 × | **no** |
+            | growth of scheduler chain, 1,000 → 100,000 nodes | ≤ 1.05 | 1.04 | yes |
+            | bytes of a step of a run in a file, 10,000 steps | ≤ 1 kB | 330 bytes | yes |
+            | the same over one of 1,000 steps | ≤ 1.05 | 1.10 | **no** |
+            | durable step over a bare SQLite commit, p50 | ≤ 1.5 × | 1.30 × | yes |
+            | durable steps of many together | ≥ 20 k/s | 15.0 k/s | **no** |
+            | bytes of a step, 10,000 messages | ≤ 1 kB | 420 bytes | yes |
+            | small events in batches, durable | ≥ 200 k/s | 300 k/s | yes |
+            | open a session of 1,000,000 events | < 1,000 ms | 4.00 ms | yes |
 
             ## Against `@ag-ui/client`
 
@@ -288,6 +318,48 @@ mod tests {
             | work | theirs | flat graph | ratio | hypergraph and thread | ratio |
             |---|---|---|---|---|---|
             | 100,000 text deltas | 2,000/s | 8,000,000/s | 4,000 × | 4,000,000/s | 2,000 × |
+
+            Not measured: AgentOS (its folder is not there).
+
+            ## Flows
+
+            Microseconds per node that does nothing, medians: *scheduler* decides and performs nothing, *memory* is the driver
+            with a journal in memory, *file* with one in SQLite where each step is durable before the next begins. A fan-out
+            is one node, many, and one; a cycle is two nodes in turn; a map has one node for each item. The last three are the
+            workloads LangGraph measures itself with, whose nodes do something. To spawn a task that does nothing and join it
+            takes 2.00 µs of wall time; *spawns* is wall time over that. The exponent is that of the processor time.
+
+            | flow | nodes | wall | processor | spawns | exponent |
+            |---|---:|---:|---:|---:|---:|
+            | scheduler chain | 1,000 | 0.40 | 0.40 | 0.20 |  |
+            | scheduler chain | 100,000 | 0.48 | 0.48 | 0.24 | 1.040 |
+            | memory chain | 1,000 | 7.00 | 8.00 | 3.50 |  |
+
+            What a step of a cycle adds to the file:
+
+            | steps | bytes per step |
+            |---:|---:|
+            | 1,000 | 300 |
+            | 10,000 | 330 |
+
+            ## Journal
+
+            SQLite with `synchronous=FULL`; wall time, as waiting for the disk is what is measured. The long session has
+            1,000,000 events.
+
+            | work | measured |
+            |---|---:|
+            | in memory, batches of 5, processor time | 100 ns per event |
+            | durable, batches of 100 | 300,000 events/s |
+            | a durable step of 5 events, p50 | 1,300 µs |
+            | a bare SQLite commit of as many bytes, p50 | 1,000 µs |
+            | durable steps of 256 branches together | 15,000 steps/s |
+            | a step in the file | 420 bytes |
+            | a small event in the file, batches of 100 | 20.0 bytes |
+            | open a long session | 3.00 ms |
+            | read its last 100 events | 1.00 ms |
+            | read 100 events in its middle | 2.00 ms |
+            | read all of it | 1,000,000 events/s |
 
             ## Every workload
 

@@ -1,0 +1,198 @@
+//! What it costs to run a flow whose nodes do nothing: the scheduler alone, the driver in memory and on a file, and
+//! beside them what it costs to spawn and join a task; and the workloads that others measure themselves with.
+//!
+//! In: sizes, and where to put the files, which should be a real disk. Out: a table, or one JSON object with `--json`.
+//! Medians of wall time and of processor time. Start reading at [`main`]; what is measured is in [`shape`] and
+//! [`agents`], how in [`measure`].
+
+mod agents;
+mod measure;
+mod shape;
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use serde::Serialize;
+use tokio::runtime::Runtime;
+
+use agents::{WORKLOADS, Workload};
+use measure::{Cost, Store, drive, median, runtime, schedule, spawn, timed, weigh};
+use shape::{CHAIN, CYCLE, DENSE, DENSE_SMALL, FAN, MAP, Shape};
+
+/// How often each row is measured, in memory and on a file.
+const TRIES: usize = 5;
+const FILE_TRIES: usize = 3;
+
+/// How many tasks are spawned and joined.
+const SPAWNS: usize = 10_000;
+
+/// Measures flows.
+#[derive(Parser)]
+struct Args {
+    /// Numbers of nodes for how cost grows, the smallest first
+    #[arg(long, value_delimiter = ',', default_values_t = [1_000, 10_000, 100_000])]
+    sizes: Vec<usize>,
+    /// Where the files are made; the folder for temporary files if left out
+    #[arg(long)]
+    folder: Option<PathBuf>,
+    /// Only rows whose name contains this
+    only: Option<String>,
+    /// One JSON object, for machines
+    #[arg(long)]
+    json: bool,
+    /// What cargo passes to every bench
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// Everything that was measured.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    rows: Vec<Row>,
+    weights: Vec<Weight>,
+    /// Spawning a task that does nothing and joining it.
+    spawn_nanos: f64,
+}
+
+/// One shape of flow at each size.
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    points: Vec<Point>,
+    exponent: Option<f64>,
+}
+
+/// What one node costs among so many.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Point {
+    nodes: usize,
+    wall_nanos: f64,
+    cpu_nanos: f64,
+}
+
+impl Point {
+    fn new(nodes: usize, Cost { wall, cpu }: Cost) -> Self {
+        let each = |time: std::time::Duration| time.as_nanos() as f64 / nodes as f64;
+        Self { nodes, wall_nanos: each(wall), cpu_nanos: each(cpu) }
+    }
+}
+
+/// What a step adds to a file in a run of so many.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Weight {
+    steps: usize,
+    bytes_per_step: f64,
+}
+
+/// By processor time, which others on the machine disturb least.
+fn exponent(points: &[Point]) -> Option<f64> {
+    let (first, last) = (points.first()?, points.last()?);
+    let growth = (last.cpu_nanos / first.cpu_nanos).ln() / (last.nodes as f64 / first.nodes as f64).ln();
+    (points.len() > 1).then_some(1.0 + growth)
+}
+
+fn row(name: String, sizes: &[usize], point: impl Fn(usize) -> Point) -> Row {
+    let points: Vec<Point> = sizes.iter().map(|size| point(*size)).collect();
+    Row { name, exponent: exponent(&points), points }
+}
+
+/// The scheduler, as often as it takes to run a hundred thousand nodes.
+fn scheduled(shape: &Shape, size: usize) -> Point {
+    let flow = (shape.make)(size);
+    let repeats = (100_000 / size).max(1);
+    let cost = median(TRIES, || {
+        timed(|| {
+            let count: usize = (0..repeats).map(|_| schedule(&flow)).sum();
+            assert_eq!(count, repeats * size, "every node ran");
+        })
+    });
+    Point { nodes: size, ..Point::new(size * repeats, cost) }
+}
+
+fn driven(runtime: &Runtime, store: Store<'_>, shape: &Shape, size: usize) -> Point {
+    let (flow, task) = ((shape.make)(size), (shape.task)(size).into());
+    let tries = if matches!(store, Store::Memory) { TRIES } else { FILE_TRIES };
+    Point::new(size, median(tries, || drive(runtime, store, &flow, &task)))
+}
+
+fn agents(runtime: &Runtime, folder: Option<&Path>, workload: &Workload) -> Point {
+    let (flow, task) = ((workload.make)(), (workload.task)().into());
+    Point::new(workload.nodes, median(FILE_TRIES, || drive(runtime, Store::File(folder), &flow, &task)))
+}
+
+fn rows(args: &Args, runtime: &Runtime) -> Vec<Row> {
+    let (sizes, folder) = (&*args.sizes, args.folder.as_deref());
+    let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    let mut rows = Vec::new();
+    let shapes: &[(&Shape, &[usize])] =
+        &[(&CHAIN, sizes), (&FAN, sizes), (&CYCLE, sizes), (&DENSE, &[2_500])];
+    for (shape, sizes) in shapes {
+        let name = format!("scheduler {}", shape.name);
+        if wanted(&name) {
+            rows.push(row(name, sizes, |size| scheduled(shape, size)));
+        }
+    }
+    for (shape, sizes) in shapes.iter().copied().chain([(&DENSE_SMALL, &[256][..]), (&MAP, sizes)]) {
+        let name = format!("memory {}", shape.name);
+        if wanted(&name) {
+            rows.push(row(name, sizes, |size| driven(runtime, Store::Memory, shape, size)));
+        }
+    }
+    for shape in [&CHAIN, &FAN, &CYCLE, &MAP] {
+        let name = format!("file {}", shape.name);
+        if wanted(&name) {
+            rows.push(row(name, &[1_000], |size| driven(runtime, Store::File(folder), shape, size)));
+        }
+    }
+    for workload in WORKLOADS {
+        let name = format!("file {}", workload.name);
+        if wanted(&name) {
+            rows.push(row(name, &[workload.nodes], |_| agents(runtime, folder, workload)));
+        }
+    }
+    rows
+}
+
+fn weights(args: &Args) -> Vec<Weight> {
+    let wanted = args.only.as_ref().is_none_or(|only| "weight".contains(only.as_str()));
+    let sizes: &[usize] = if wanted { &[1_000, 10_000] } else { &[] };
+    let weight = |steps: usize| {
+        let bytes = weigh(args.folder.as_deref(), &(CYCLE.make)(steps));
+        Weight { steps, bytes_per_step: bytes as f64 / steps as f64 }
+    };
+    sizes.iter().map(|steps| weight(*steps)).collect()
+}
+
+fn main() {
+    let args = Args::parse();
+    let runtime = runtime();
+    let spawned = median(TRIES, || spawn(&runtime, SPAWNS));
+    let report = Report {
+        rows: rows(&args, &runtime),
+        weights: weights(&args),
+        spawn_nanos: Point::new(SPAWNS, spawned).wall_nanos,
+    };
+    if args.json {
+        println!("{}", serde_json::to_string(&report).expect("figures are JSON"));
+    } else {
+        show(&report);
+    }
+}
+
+fn show(report: &Report) {
+    for row in &report.rows {
+        let point = |Point { nodes, wall_nanos, cpu_nanos }: &Point| {
+            format!("{nodes}: {wall_nanos:.0} ns (cpu {cpu_nanos:.0})")
+        };
+        let points: Vec<String> = row.points.iter().map(point).collect();
+        let grows = row.exponent.map(|exponent| format!("  exponent {exponent:.3}")).unwrap_or_default();
+        println!("{:28} {}{grows}", row.name, points.join("  "));
+    }
+    for Weight { steps, bytes_per_step } in &report.weights {
+        println!("a step of {steps} in the file: {bytes_per_step:.0} bytes");
+    }
+    println!("a task spawned and joined: {:.0} ns", report.spawn_nanos);
+}

@@ -1,0 +1,149 @@
+//! How a flow is run and timed: on the scheduler alone, by the driver on a journal, and beside them a bare task.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use antiphon_event::{Json, Timestamp};
+use antiphon_flow::function::Reply;
+use antiphon_flow::{Effect, Flow, Input, Now, Origin, Scheduler};
+use antiphon_port::Journal;
+use antiphon_runtime::{Engine, Invocation, Outcome};
+use cpu_time::ProcessTime;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// What something took: on the clock, and of the processors together.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    pub(crate) wall: Duration,
+    pub(crate) cpu: Duration,
+}
+
+/// Where the events of a run go.
+#[derive(Clone, Copy)]
+pub(crate) enum Store<'p> {
+    Memory,
+    /// A new file in this folder; where temporary files go if there is none.
+    File(Option<&'p Path>),
+}
+
+/// The medians of so many tries, after one that is not counted.
+pub(crate) fn median(tries: usize, mut once: impl FnMut() -> Cost) -> Cost {
+    once();
+    let costs: Vec<Cost> = (0..tries).map(|_| once()).collect();
+    let middle = |part: fn(&Cost) -> Duration| {
+        let mut times: Vec<Duration> = costs.iter().map(part).collect();
+        times.sort_unstable();
+        times[tries / 2]
+    };
+    Cost { wall: middle(|cost| cost.wall), cpu: middle(|cost| cost.cpu) }
+}
+
+pub(crate) fn timed(work: impl FnOnce()) -> Cost {
+    let (wall, cpu) = (Instant::now(), ProcessTime::now());
+    work();
+    Cost { wall: wall.elapsed(), cpu: cpu.elapsed() }
+}
+
+/// Runs a flow on the scheduler alone; how many nodes ran.
+pub(crate) fn schedule(flow: &Flow) -> usize {
+    let origin =
+        Origin { run: "r".into(), parent: None, turn: Some("r".into()), path: Vec::new(), item: false };
+    let mut scheduler = Scheduler::new(flow.clone(), origin);
+    let now = Now { at: Timestamp::from_millis(1).expect("a moment"), dice: 0.5, steps: None };
+    let output = Json::from(Value::Null);
+    let mut work = VecDeque::new();
+    let mut input = Input::Start { task: output.clone(), state: BTreeMap::new() };
+    let mut count = 0;
+    loop {
+        let mut events = scheduler.decide(input, now).expect("taken");
+        while !events.is_empty() {
+            for event in &events {
+                for effect in scheduler.apply(event) {
+                    if let Effect::Perform(attempt) = effect {
+                        work.push_back(attempt);
+                    }
+                }
+            }
+            black_box(&events);
+            events = scheduler.advance(now);
+        }
+        let Some(attempt) = work.pop_front() else { break };
+        count += 1;
+        input = Input::Outcome { attempt, result: Ok(Reply::new(output.clone())) };
+    }
+    assert!(scheduler.ended().is_some(), "the run ended");
+    count
+}
+
+/// A journal with nothing in it, and the folder that keeps its file.
+struct Place {
+    journal: Arc<dyn Journal>,
+    file: Option<(TempDir, PathBuf)>,
+}
+
+impl Place {
+    fn new(store: Store<'_>) -> Self {
+        let (name, file) = match store {
+            Store::Memory => ("memory:".to_owned(), None),
+            Store::File(folder) => {
+                let made = folder.map_or_else(tempfile::tempdir, tempfile::tempdir_in);
+                let made = made.expect("a folder for the file");
+                let path = made.path().join("flows.db");
+                (format!("sqlite:{}", path.display()), Some((made, path)))
+            }
+        };
+        Self { journal: antiphon_store::open(&name).expect("a store"), file }
+    }
+}
+
+/// Runs a flow to its end on a journal of its own.
+pub(crate) fn drive(runtime: &Runtime, store: Store<'_>, flow: &Flow, task: &Json) -> Cost {
+    drive_in(runtime, &Place::new(store), flow, task)
+}
+
+fn drive_in(runtime: &Runtime, place: &Place, flow: &Flow, task: &Json) -> Cost {
+    let engine = Engine::new(Arc::clone(&place.journal));
+    let (flow, invocation) = (flow.clone(), Invocation::new(task.clone()));
+    timed(|| {
+        runtime.block_on(async move {
+            let mut run = engine.start(flow, invocation).await.expect("accepted");
+            let report = run.wait().await.expect("no fault");
+            assert_eq!(report.outcome, Outcome::Completed);
+        });
+    })
+}
+
+/// How many bytes the file of a run has.
+pub(crate) fn weigh(folder: Option<&Path>, flow: &Flow) -> u64 {
+    let Place { journal, file } = Place::new(Store::File(folder));
+    let place = Place { journal, file: None };
+    let runtime = runtime();
+    drive_in(&runtime, &place, flow, &Json::from(Value::Null));
+    // With the tasks and the journal gone everything is in the file.
+    drop((runtime, place));
+    let (_kept, path) = file.expect("it is in a file");
+    std::fs::metadata(path).expect("it is there").len()
+}
+
+pub(crate) fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime")
+}
+
+/// What a task costs that does nothing: spawned and joined, one after the other as a chain does it.
+pub(crate) fn spawn(runtime: &Runtime, count: usize) -> Cost {
+    timed(|| {
+        runtime.block_on(async {
+            let all = tokio::spawn(async move {
+                for _ in 0..count {
+                    tokio::spawn(async {}).await.expect("it does nothing");
+                }
+            });
+            all.await.expect("they do nothing");
+        });
+    })
+}
