@@ -255,6 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one page, with a figure of every kind")]
     fn figures_stand_beside_what_was_asked_for() {
         let point = |events, ns_per_event| Point { events, ns_per_event };
         let row = |name: &str, exponent| Row {

@@ -1,4 +1,4 @@
-//! The workloads LangGraph measures itself with, as flows: the same nodes, the same sizes, the same rules for when to
+//! The workloads `LangGraph` measures itself with, as flows: the same nodes, the same sizes, the same rules for when to
 //! stop. What another engine keeps in the state is kept in the state here, too. Start reading at [`WORKLOADS`].
 
 use antiphon_flow::function::Reply;
