@@ -365,10 +365,14 @@ impl Scheduler {
         self.spots[node].telemetry.as_deref()
     }
 
-    /// Attempts that have started and have no outcome: what a new process has to take care of.
+    /// Attempts that have started and have no outcome: what a new process has to take care of. What the scheduler
+    /// does itself is not among them: it follows when it is asked to advance.
     pub fn open(&self) -> Vec<(Attempt, Waits)> {
-        (0..self.spots.len())
-            .filter_map(|node| Some((self.attempt(node), self.spots[node].waits()?)))
+        let nodes = (0..self.spots.len()).filter_map(|node| Some((node, self.spots[node].waits()?)));
+        let own = |node: NodeIndex, waits: Waits| waits == Waits::Work && self.works_inside(node);
+        nodes
+            .filter(|(node, waits)| !own(*node, *waits))
+            .map(|(node, waits)| (self.attempt(node), waits))
             .collect()
     }
 

@@ -13,9 +13,9 @@ use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce};
 use antiphon_flow::{Class, Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
-use antiphon_port::Journal;
+use antiphon_port::{Fault, Journal};
 use antiphon_runtime::Function;
-use antiphon_runtime::{Engine, Invocation, Outcome, Report, Run, TaskClock};
+use antiphon_runtime::{Engine, Invocation, Outcome, Refused, Report, Run, TaskClock};
 use serde_json::{Value, json};
 
 fn expression(text: &str) -> Node {
@@ -697,4 +697,61 @@ async fn a_nested_run_that_has_used_up_its_time_gets_no_more_by_being_tried_agai
     let engine = quick_engine();
     let report = tokio::time::timeout(Duration::from_mins(1), finish(&engine, flow, json!(null))).await;
     assert_eq!(report.expect("it ends").outcome, Outcome::Failed);
+}
+
+#[tokio::test]
+async fn a_fork_at_any_position_goes_on_from_there_to_the_same_end() {
+    let engine = engine();
+    let built = || {
+        Flow::new("gate")
+            .node("draft", expression("task + '!'"))
+            .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
+            .node("each", Node::map(formula("[1, 2]"), expression("item + 1")))
+            .node("end", expression("string(input.gate.approved) + string(input.each)"))
+            .edge(Edge::new("draft", "gate"))
+            .edge(Edge::new("draft", "each"))
+            .edge(Edge::new("gate", "end"))
+            .edge(Edge::new("each", "end"))
+            .build()
+            .expect("sound")
+    };
+    let mut run = engine.start(built(), Invocation::new("text")).await.expect("accepted");
+    let report = approve_all(&mut run).await;
+    let main = run.branch().clone();
+    drop(run);
+    for at in 2..report.seq {
+        let fork = antiphon_port::Branch::new(main.session.clone(), format!("at-{at}"));
+        engine.journal().fork(&main, at, &fork).await.expect("forked");
+        let mut again = loop {
+            match engine.resume(fork.clone(), Some(built())).await {
+                Ok(run) => break run,
+                Err(Refused::Journal(Fault::Owned { .. })) => tokio::task::yield_now().await,
+                Err(refused) => panic!("at {at}: {refused}"),
+            }
+        };
+        let ended = approve_all(&mut again).await;
+        assert_eq!((ended.outcome, &ended.output), (Outcome::Completed, &report.output), "at {at}");
+    }
+}
+
+/// Says yes to whatever is asked until the run has ended.
+async fn approve_all(run: &mut Run) -> Report {
+    loop {
+        let report = run.wait().await.expect("no fault");
+        if report.outcome != Outcome::Paused {
+            return report;
+        }
+        for relay_id in report.relays {
+            let answer = RelayResolved {
+                relay_id,
+                approved: Some(true),
+                answer: None,
+                input: None,
+                scope: None,
+                reason: None,
+                by: "tester".into(),
+            };
+            run.answer(answer).await.expect("a yes is enough: nothing here is in doubt");
+        }
+    }
 }
