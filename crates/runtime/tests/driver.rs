@@ -700,6 +700,34 @@ async fn a_nested_run_that_has_used_up_its_time_gets_no_more_by_being_tried_agai
 }
 
 #[tokio::test]
+async fn a_command_of_another_process_is_done_or_its_refusal_is_on_record() {
+    let flow = Flow::new("gate")
+        .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
+        .build()
+        .expect("sound");
+    let engine = engine().inbox();
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    let relay = run.wait().await.expect("no fault").relays[0].clone();
+    let session = run.session().clone();
+    let late = r#"{"type":"relay_resolved","relayId":"nobody asked","approved":true,"by":"elsewhere"}"#;
+    let answer =
+        format!(r#"{{"type":"relay_resolved","relayId":"{relay}","approved":true,"by":"elsewhere"}}"#);
+    for text in ["rubbish", late, &answer] {
+        engine.journal().send(&session, text).await.expect("left there");
+    }
+    let mut tail = run.events();
+    let mut told = Vec::new();
+    while !told.iter().any(|event: &Event| matches!(event.body, Body::RunEnd(_))) {
+        match tail.next().await.expect("readable") {
+            Some(events) => told.extend(events),
+            None => tokio::task::yield_now().await,
+        }
+    }
+    let refused = told.iter().filter(|event| matches!(event.body, Body::Diagnostic(_))).count();
+    assert_eq!(refused, 2, "{:?}", tags(&told));
+}
+
+#[tokio::test]
 async fn a_fork_at_any_position_goes_on_from_there_to_the_same_end() {
     let engine = engine();
     let built = || {

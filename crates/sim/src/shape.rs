@@ -1,7 +1,7 @@
 //! Flows made from a seed: layers of nodes with conditions, loops, maps, nested flows and people.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use antiphon_flow::retry::Retry;
@@ -12,6 +12,10 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 
 use crate::world::{Deed, World};
+
+/// Compiled once: it takes longer than running most of these flows.
+static INTEGER: LazyLock<Schema> =
+    LazyLock::new(|| Schema::compile(json!({"type": "integer"})).expect("a schema"));
 
 /// A flow and what is known about its nodes.
 pub(crate) struct Made {
@@ -42,7 +46,7 @@ impl Maker<'_> {
         let mut builder = Flow::new(format!("depth {depth}"))
             .state(Key {
                 name: "sum".into(),
-                schema: Schema::compile(json!({"type": "integer"})).expect("a schema"),
+                schema: INTEGER.clone(),
                 default: Some(json!(0)),
                 reduce: Reduce::Sum,
             })

@@ -15,9 +15,24 @@ fn sweep(seeds: std::ops::Range<u64>, every: u64) -> Tally {
     all
 }
 
+/// The seeds to try: `ANTIPHON_SEEDS=1000..2000`, or some that are the same in every run.
+fn seeds() -> std::ops::Range<u64> {
+    let Ok(wanted) = std::env::var("ANTIPHON_SEEDS") else { return 0..500 };
+    let (first, last) = wanted.split_once("..").expect("ANTIPHON_SEEDS is like 1000..2000");
+    first.parse().expect("a number")..last.parse().expect("a number")
+}
+
 #[test]
 fn runs_come_to_the_same_whenever_their_process_dies() {
-    let tally = sweep(0..500, 6);
-    println!("{tally:?}");
-    assert!(tally.deaths > 100, "the faults happened: {tally:?}");
+    let seeds = seeds();
+    let start = std::time::Instant::now();
+    let tally = sweep(seeds.clone(), 6);
+    println!("seeds {seeds:?} in {:?}: {tally:?}", start.elapsed());
+    assert!(tally.deaths > 0, "the faults happened: {tally:?}");
+}
+
+#[test]
+fn a_process_that_dies_at_every_third_append_gets_there_too() {
+    let tally = sweep(0..40, 2);
+    assert!(tally.deaths > tally.appends / 5, "the faults happened: {tally:?}");
 }

@@ -34,6 +34,12 @@ pub(super) fn members(subjects: &mut Subjects<'_>) {
                 if map.max_parallel == Some(0) {
                     complain("map", format!("`max_parallel` of 0 lets no item of `{id}` run"));
                 }
+                if matches!(map.node.work, Work::Router(_)) {
+                    complain(
+                        "map",
+                        format!("the node inside `{id}` cannot be a router: items have no edges"),
+                    );
+                }
                 if map.node.fallback.is_some() {
                     complain(
                         "map",

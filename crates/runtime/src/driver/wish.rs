@@ -1,5 +1,6 @@
 //! What somebody wants of a run: by its handle, or from another process.
 
+use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, Mode};
 use antiphon_flow::{Input, Refusal};
@@ -48,17 +49,32 @@ impl Driver {
     pub(super) async fn read_inbox(&mut self) -> Result<(), Fault> {
         for sent in self.parts.journal.take(&self.branch.session, self.inbox_done).await? {
             self.inbox_done = sent.number;
-            let Ok(event) = Event::from_json(&sent.text) else { continue };
-            let refused = match event.body {
-                Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
-                Body::RelayResolved(answer) => self.answer(*answer),
-                _ => Ok(()),
-            };
-            match refused {
+            match self.obey(&sent.text) {
                 Ok(()) => self.stand(Standing::Working),
-                Err(refusal) => tracing::warn!(%refusal, "a command from another process was refused"),
+                Err(why) => self.remark(format!("a command from another process was refused: {why}")),
             }
         }
         Ok(())
+    }
+
+    /// Does what another process wants.
+    fn obey(&mut self, text: &str) -> Result<(), String> {
+        let event = Event::from_json(text).map_err(|error| error.to_string())?;
+        let done = match event.body {
+            Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
+            Body::RelayResolved(answer) => self.answer(*answer),
+            other => return Err(format!("`{}` is no command", other.tag())),
+        };
+        done.map_err(|refusal| refusal.to_string())
+    }
+
+    /// Writes something down that is worth knowing and is no error of the run.
+    fn remark(&mut self, message: String) {
+        let scheduler = &self.tree.machines[0].scheduler;
+        let diagnostic = Diagnostic { level: "warn".to_owned(), source: "inbox".to_owned(), message };
+        let mut event = Event::new(scheduler.origin().run.clone(), Body::Diagnostic(diagnostic));
+        event.head.at = Some(self.parts.clock.now());
+        event.head.event_flow_id.clone_from(&scheduler.origin().turn);
+        self.batch.push(event);
     }
 }
