@@ -40,6 +40,19 @@ async fn finish(engine: &Engine, flow: Flow, task: Value) -> Report {
     run.wait().await.expect("no fault")
 }
 
+/// A yes to a request.
+fn yes(relay_id: RelayId) -> RelayResolved {
+    RelayResolved {
+        relay_id,
+        approved: Some(true),
+        answer: None,
+        input: None,
+        scope: None,
+        reason: None,
+        by: "tester".into(),
+    }
+}
+
 async fn events(run: &Run) -> Vec<Event> {
     let mut tail = run.events();
     let mut all = Vec::new();
@@ -169,15 +182,7 @@ async fn a_person_is_asked_and_the_decision_is_the_output_before_the_edges_are_j
     let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
     let paused = run.wait().await.expect("no fault");
     assert_eq!((paused.outcome, paused.relays.len()), (Outcome::Paused, 1));
-    let answer = RelayResolved {
-        relay_id: paused.relays[0].clone(),
-        approved: Some(true),
-        answer: None,
-        input: None,
-        scope: None,
-        reason: None,
-        by: "tester".into(),
-    };
+    let answer = yes(paused.relays[0].clone());
     run.answer(answer.clone()).await.expect("taken");
     let report = run.wait().await.expect("no fault");
     assert_eq!((report.outcome, &*report.output.to_text()), (Outcome::Completed, "published"));
@@ -207,15 +212,7 @@ async fn a_paused_run_is_gone_on_with_by_another_engine() {
         }
     };
     assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Paused);
-    let answer = RelayResolved {
-        relay_id: relay,
-        approved: Some(true),
-        answer: None,
-        input: None,
-        scope: None,
-        reason: None,
-        by: "tester".into(),
-    };
+    let answer = yes(relay);
     run.answer(answer).await.expect("taken");
     assert_eq!(run.wait().await.expect("no fault").output.to_text(), "tester");
 }
@@ -288,15 +285,7 @@ async fn time_waiting_for_a_person_counts_in_no_timeout() {
     let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
     let relay = run.wait().await.expect("no fault").relays[0].clone();
     tokio::time::sleep(Duration::from_hours(1)).await;
-    let answer = RelayResolved {
-        relay_id: relay,
-        approved: Some(true),
-        answer: None,
-        input: None,
-        scope: None,
-        reason: None,
-        by: "tester".into(),
-    };
+    let answer = yes(relay);
     run.answer(answer).await.expect("still wanted");
     assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Completed);
 }
@@ -519,15 +508,7 @@ async fn everything_in_the_journal_can_be_read_back_in_order() {
 }
 
 fn approved(relay_id: &RelayId) -> RelayResolved {
-    RelayResolved {
-        relay_id: relay_id.clone(),
-        approved: Some(true),
-        answer: None,
-        input: None,
-        scope: None,
-        reason: None,
-        by: "tester".into(),
-    }
+    yes(relay_id.clone())
 }
 
 /// Says yes to everything; what came of it, and how often was asked.
@@ -770,15 +751,7 @@ async fn approve_all(run: &mut Run) -> Report {
             return report;
         }
         for relay_id in report.relays {
-            let answer = RelayResolved {
-                relay_id,
-                approved: Some(true),
-                answer: None,
-                input: None,
-                scope: None,
-                reason: None,
-                by: "tester".into(),
-            };
+            let answer = yes(relay_id);
             run.answer(answer).await.expect("a yes is enough: nothing here is in doubt");
         }
     }
