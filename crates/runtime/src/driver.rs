@@ -74,6 +74,8 @@ pub(crate) struct Driver {
     pub(crate) purse: Purse,
     /// Commands of other processes that were dealt with.
     inbox_done: u64,
+    /// When to look for them next.
+    inbox_at: Instant,
     _claim: Claim,
 }
 
@@ -105,6 +107,7 @@ impl Driver {
             delayed: 0,
             purse: Purse::default(),
             inbox_done: 0,
+            inbox_at: Instant::now() + INBOX_EVERY,
             _claim: claim,
         };
         (driver, watcher)
@@ -148,11 +151,18 @@ impl Driver {
     /// Waits for whatever comes first, and takes in all that has come by then. False when it waits for people and
     /// nobody is there who could answer.
     async fn wait(&mut self, paused: bool) -> Result<bool, Fault> {
+        if self.run_due().await? {
+            return Ok(true);
+        }
+        let deserted = self.wishes.is_closed() && self.wishes.is_empty();
+        if paused && deserted {
+            return Ok(false);
+        }
         let timer = self.timers.next();
-        let inbox = self.parts.inbox.then(|| Instant::now() + INBOX_EVERY);
+        let inbox = self.parts.inbox.then_some(self.inbox_at);
         tokio::select! {
             biased;
-            asked = self.wishes.recv(), if !self.wishes.is_closed() || !self.wishes.is_empty() => match asked {
+            asked = self.wishes.recv(), if !deserted => match asked {
                 Some(asked) => self.grant(asked).await?,
                 None => return Ok(!paused),
             },
@@ -163,14 +173,29 @@ impl Driver {
                     self.wake(wake);
                 }
             }
-            () = tokio::time::sleep_until(timer.unwrap_or_else(far)), if timer.is_some() => {
-                while let Some(due) = self.timers.due(Instant::now()) {
-                    self.due(due);
-                }
-            }
-            () = tokio::time::sleep_until(inbox.unwrap_or_else(far)), if inbox.is_some() => self.read_inbox().await?,
+            () = tokio::time::sleep_until(timer.unwrap_or_else(far)), if timer.is_some() => {}
+            () = tokio::time::sleep_until(inbox.unwrap_or_else(far)), if inbox.is_some() => {}
         }
-        Ok(!(paused && self.wishes.is_closed() && self.wishes.is_empty() && self.stirred.is_empty()))
+        Ok(true)
+    }
+
+    /// Does what is due by now, also while there is always something else to do; whether anything was.
+    async fn run_due(&mut self) -> Result<bool, Fault> {
+        if self.timers.next().is_none() && !self.parts.inbox {
+            return Ok(false);
+        }
+        let now = Instant::now();
+        let mut any = false;
+        while let Some(due) = self.timers.due(now) {
+            self.due(due);
+            any = true;
+        }
+        if self.parts.inbox && self.inbox_at <= now {
+            self.inbox_at = now + INBOX_EVERY;
+            self.read_inbox().await?;
+            any |= !self.stirred.is_empty() || !self.batch.is_empty();
+        }
+        Ok(any)
     }
 
     /// Lets everything happen that follows by itself.

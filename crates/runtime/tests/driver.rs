@@ -709,6 +709,36 @@ async fn a_command_of_another_process_is_done_or_its_refusal_is_on_record() {
 }
 
 #[tokio::test]
+async fn a_run_that_nobody_holds_lets_go_of_its_session_when_it_comes_to_wait_for_people() {
+    let (go, wait) = tokio::sync::oneshot::channel::<()>();
+    let wait = Arc::new(std::sync::Mutex::new(Some(wait)));
+    let first = Function::new(move |_| {
+        let wait = wait.lock().expect("one caller").take();
+        async move {
+            if let Some(wait) = wait {
+                let _ = wait.await;
+            }
+            Ok(())
+        }
+    });
+    let flow = Flow::new("gate")
+        .node("first", Node::function(first))
+        .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))
+        .edge(Edge::new("first", "gate"))
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    let session = run.session().clone();
+    drop(run);
+    assert!(engine.journal().claim(&session).is_err(), "it is at work");
+    go.send(()).expect("the node waits");
+    while engine.journal().claim(&session).is_err() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
 async fn a_fork_at_any_position_goes_on_from_there_to_the_same_end() {
     let engine = engine();
     let built = || {
