@@ -201,6 +201,7 @@ impl Driver {
     /// Lets everything happen that follows by itself.
     fn settle(&mut self) {
         while let Some(machine) = self.stirred.pop() {
+            self.tree.machines[machine].stirred = false;
             loop {
                 let now = Now { steps: self.steps_left(machine), ..self.now() };
                 let events = self.tree.machines[machine].scheduler.advance(now);
@@ -209,7 +210,7 @@ impl Driver {
                 }
                 self.take(machine, events);
                 if self.batch.len() >= BATCH_MAX {
-                    self.stirred.push(machine);
+                    self.stir(machine);
                     return;
                 }
             }
@@ -270,7 +271,7 @@ impl Driver {
     }
 
     pub(crate) fn stir(&mut self, machine: usize) {
-        if !self.stirred.contains(&machine) {
+        if !std::mem::replace(&mut self.tree.machines[machine].stirred, true) {
             self.stirred.push(machine);
         }
     }

@@ -25,6 +25,8 @@ pub(crate) struct Machine {
     pub(crate) worked_before_ms: u64,
     /// Whether the node around it knows that it waits.
     pub(crate) pause_told: bool,
+    /// Whether something happened to it, and what follows by itself is still to be seen to.
+    pub(crate) stirred: bool,
     /// What it and the runs inside it may spend, if that is bounded.
     pub(crate) ledger: Option<Ledger>,
 }
@@ -87,6 +89,7 @@ impl Tree {
             end: None,
             worked_before_ms: 0,
             pause_told: false,
+            stirred: false,
         });
         machine
     }
