@@ -19,6 +19,9 @@ use serde::de::DeserializeOwned;
 use figures::{Figures, Growth, Instructions, Machine, Peers};
 use process::said;
 
+/// Whose figures are on the page; one more bench, `speed`, is for people at work on the code.
+const BENCHES: &[&str] = &["growth", "flows", "journal", "instructions"];
+
 /// What to measure, and where to write it.
 pub struct Options {
     /// Numbers of events; the bench's own if left out.
@@ -41,8 +44,9 @@ pub fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     let start = Instant::now();
     let step = |what: &str| eprintln!("{:>4} s  {what}", start.elapsed().as_secs());
     step("building the benches");
-    let benches = ["--bench", "growth", "--bench", "instructions", "--no-run"];
-    said(cargo(root).args(["bench", "--quiet", "--locked", "--package", "antiphon-bench"]).args(benches))?;
+    let named = BENCHES.iter().flat_map(|bench| ["--bench", bench]);
+    let build = ["bench", "--quiet", "--locked", "--package", "antiphon-bench", "--no-run"];
+    said(cargo(root).args(build).args(named))?;
     step("measuring every workload");
     let growth = ours::<Growth>(root, "growth", &sizes)?;
     step("measuring flows");

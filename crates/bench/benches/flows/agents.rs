@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 pub(crate) struct Workload {
     pub(crate) name: &'static str,
     pub(crate) nodes: usize,
+    /// A list in the state, and how long it is in the end.
+    pub(crate) ends: (&'static str, usize),
     pub(crate) make: fn() -> Flow,
     pub(crate) task: fn() -> Value,
 }
@@ -27,9 +29,27 @@ const LETTERS: usize = 1_000;
 const MESSAGES_MAX: usize = 600;
 
 pub(crate) const WORKLOADS: &[Workload] = &[
-    Workload { name: "react_agent_100x", nodes: 201, make: react, task: || Value::Null },
-    Workload { name: "fanout_to_subgraph_100x", nodes: 1_300, make: jokes, task: subjects },
-    Workload { name: "wide_dict_15x600", nodes: 42, make: wide, task: || Value::Null },
+    Workload {
+        name: "react_agent_100x",
+        nodes: 201,
+        ends: ("messages", 202),
+        make: react,
+        task: || Value::Null,
+    },
+    Workload {
+        name: "fanout_to_subgraph_100x",
+        nodes: 1_300,
+        ends: ("jokes", 100),
+        make: jokes,
+        task: subjects,
+    },
+    Workload {
+        name: "wide_dict_15x600",
+        nodes: 42,
+        ends: ("messages", 1_873),
+        make: wide,
+        task: || Value::Null,
+    },
 ];
 
 fn node(code: impl Fn(&Call) -> Reply + Send + Sync + 'static) -> Node {

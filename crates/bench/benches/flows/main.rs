@@ -108,6 +108,7 @@ fn scheduled(shape: &Shape, size: usize) -> Point {
             let count: usize = (0..repeats).map(|_| schedule(&flow)).sum();
             assert_eq!(count, repeats * size, "every node ran");
         })
+        .0
     });
     Point { nodes: size, ..Point::new(size * repeats, cost) }
 }
@@ -115,12 +116,18 @@ fn scheduled(shape: &Shape, size: usize) -> Point {
 fn driven(runtime: &Runtime, store: Store<'_>, shape: &Shape, size: usize) -> Point {
     let (flow, task) = ((shape.make)(size), (shape.task)(size).into());
     let tries = if matches!(store, Store::Memory) { TRIES } else { FILE_TRIES };
-    Point::new(size, median(tries, || drive(runtime, store, &flow, &task)))
+    Point::new(size, median(tries, || drive(runtime, store, &flow, &task).0))
 }
 
 fn agents(runtime: &Runtime, folder: Option<&Path>, workload: &Workload) -> Point {
     let (flow, task) = ((workload.make)(), (workload.task)().into());
-    Point::new(workload.nodes, median(FILE_TRIES, || drive(runtime, Store::File(folder), &flow, &task)))
+    let cost = median(FILE_TRIES, || {
+        let (cost, report) = drive(runtime, Store::File(folder), &flow, &task);
+        let (key, length) = workload.ends;
+        assert_eq!(report.state[key].as_array().map(Vec::len), Some(length), "it did all of it");
+        cost
+    });
+    Point::new(workload.nodes, cost)
 }
 
 fn rows(args: &Args, runtime: &Runtime) -> Vec<Row> {

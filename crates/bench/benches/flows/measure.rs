@@ -10,7 +10,7 @@ use antiphon_event::{Json, Timestamp};
 use antiphon_flow::function::Reply;
 use antiphon_flow::{Effect, Flow, Input, Now, Origin, Scheduler};
 use antiphon_port::Journal;
-use antiphon_runtime::{Engine, Invocation, Outcome};
+use antiphon_runtime::{Engine, Invocation, Outcome, Report};
 use cpu_time::ProcessTime;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,10 +43,10 @@ pub(crate) fn median(tries: usize, mut once: impl FnMut() -> Cost) -> Cost {
     Cost { wall: middle(|cost| cost.wall), cpu: middle(|cost| cost.cpu) }
 }
 
-pub(crate) fn timed(work: impl FnOnce()) -> Cost {
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Cost, T) {
     let (wall, cpu) = (Instant::now(), ProcessTime::now());
-    work();
-    Cost { wall: wall.elapsed(), cpu: cpu.elapsed() }
+    let done = work();
+    (Cost { wall: wall.elapsed(), cpu: cpu.elapsed() }, done)
 }
 
 /// Runs a flow on the scheduler alone; how many nodes ran.
@@ -102,11 +102,11 @@ impl Place {
 }
 
 /// Runs a flow to its end on a journal of its own.
-pub(crate) fn drive(runtime: &Runtime, store: Store<'_>, flow: &Flow, task: &Json) -> Cost {
+pub(crate) fn drive(runtime: &Runtime, store: Store<'_>, flow: &Flow, task: &Json) -> (Cost, Report) {
     drive_in(runtime, &Place::new(store), flow, task)
 }
 
-fn drive_in(runtime: &Runtime, place: &Place, flow: &Flow, task: &Json) -> Cost {
+fn drive_in(runtime: &Runtime, place: &Place, flow: &Flow, task: &Json) -> (Cost, Report) {
     let engine = Engine::new(Arc::clone(&place.journal));
     let (flow, invocation) = (flow.clone(), Invocation::new(task.clone()));
     timed(|| {
@@ -114,7 +114,8 @@ fn drive_in(runtime: &Runtime, place: &Place, flow: &Flow, task: &Json) -> Cost 
             let mut run = engine.start(flow, invocation).await.expect("accepted");
             let report = run.wait().await.expect("no fault");
             assert_eq!(report.outcome, Outcome::Completed);
-        });
+            report
+        })
     })
 }
 
@@ -136,7 +137,7 @@ pub(crate) fn runtime() -> Runtime {
 
 /// What a task costs that does nothing: spawned and joined, one after the other as a chain does it.
 pub(crate) fn spawn(runtime: &Runtime, count: usize) -> Cost {
-    timed(|| {
+    let (cost, ()) = timed(|| {
         runtime.block_on(async {
             let all = tokio::spawn(async move {
                 for _ in 0..count {
@@ -145,5 +146,6 @@ pub(crate) fn spawn(runtime: &Runtime, count: usize) -> Cost {
             });
             all.await.expect("they do nothing");
         });
-    })
+    });
+    cost
 }
