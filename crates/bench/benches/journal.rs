@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+// For its allocator, which is the program's.
+use antiphon_bench as _;
 use antiphon_event::Event;
 use antiphon_port::{Batch, Branch, Journal};
 use antiphon_store::{Memory, Sqlite};

@@ -11,6 +11,8 @@ mod shape;
 
 use std::path::{Path, PathBuf};
 
+// For its allocator, which is the program's.
+use antiphon_bench as _;
 use clap::Parser;
 use serde::Serialize;
 use tokio::runtime::Runtime;

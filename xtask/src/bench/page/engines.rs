@@ -113,7 +113,7 @@ pub(super) fn section(figures: &Figures) -> Option<String> {
     let lines: String = engines.iter().flat_map(|engine| lines(figures, engine)).collect();
     Some(format!(
         "\n## Against others that run graphs\n\n\
-        {}. Microseconds per node, medians; the ratio is theirs divided by ours, by wall time and by the\n\
+        {}.\n\nMicroseconds per node, medians; the ratio is theirs divided by ours, by wall time and by the\n\
         processor time of all threads, and against the bars the smaller counts. Nodes do nothing. Ours keeps every event in\n\
         a journal in memory, theirs keeps nothing, or, where it says durable, both have each step in SQLite before the\n\
         next begins. {NOT_THE_SAME}\n\n\
@@ -124,14 +124,12 @@ pub(super) fn section(figures: &Figures) -> Option<String> {
 }
 
 /// What to bear in mind.
-const NOT_THE_SAME: &str = "\
-    What differs: LangGraph runs in steps for all nodes at once and\n\
-    hands each node the state, ours the outputs of its sources; the faster of its plain and its async functions counts\n\
-    where both were measured. A fan-out is one node, a thousand and one with Strands, without the first with LangGraph\n\
-    and AgentOS, and a thousand altogether here. A loop is one node with LangGraph, two here and with Strands. A graph\n\
-    with a cycle runs no node with AgentOS, so two other things stand in. Strands and AgentOS keep nothing in a file.\n\
-    A\n\
-    dense graph of fifty layers takes Strands minutes, so it has sixteen.";
+const NOT_THE_SAME: &str = "What differs: LangGraph runs in steps for all nodes at once\n\
+    and hands each node the state, ours the outputs of its sources; the faster of its plain and its async functions\n\
+    counts where both were measured. A fan-out is one node, a thousand and one with Strands, without the first with\n\
+    LangGraph and AgentOS, and a thousand altogether here. A loop is one node with LangGraph, two here and with Strands.\n\
+    A graph with a cycle runs no node with AgentOS, so two other things stand in. Strands and AgentOS keep nothing in a\n\
+    file. A dense graph of fifty layers takes Strands minutes, so it has sixteen.";
 
 fn lines(figures: &Figures, engine: &Engine) -> Vec<String> {
     let line = |same: &Match| {
