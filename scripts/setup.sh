@@ -66,6 +66,7 @@ run) ;;
 bench) system valgrind valgrind ;;
 test)
     system c++ g++
+    system tmux tmux
     component rustfmt rustfmt
     component cargo-clippy clippy
     tool cargo-nextest "$nextest"
