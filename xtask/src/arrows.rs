@@ -28,13 +28,23 @@ pub const ROWS: &[Row] = &[
     pure("graph", &["event"]),
     pure("view", &["event", "graph"]),
     pure("flow", &["event"]),
-    edge("port", &["event"]),
+    pure("agent", &["event", "graph", "view"]),
+    edge("port", &["event", "agent"]),
     edge("store", &["event", "port"]),
-    edge("runtime", &["event", "flow", "port"]),
+    edge("model", &["event", "view", "agent", "port"]),
+    edge("sandbox", &["event", "agent", "port"]),
+    edge("interop", &["event", "agent", "port"]),
+    edge("runtime", &["event", "view", "flow", "agent", "port"]),
     edge("sim", &["event", "flow", "port", "store", "runtime"]),
     edge("testkit", &["event", "port"]),
     edge("bench", &["event", "graph", "view", "flow", "port", "store", "runtime", "testkit"]),
-    edge("cli", &["event", "graph", "view", "flow", "port", "store", "runtime"]),
+    edge(
+        "cli",
+        &[
+            "event", "graph", "view", "flow", "agent", "port", "store", "model", "sandbox", "interop",
+            "runtime",
+        ],
+    ),
     edge("xtask", &["event", "flow"]),
 ];
 

@@ -16,6 +16,7 @@ use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Node, Place, Placed};
 use serde::{Deserialize, Serialize};
 
+pub use self::write::{Call, Content, Message, Thought};
 use crate::slots::Weights;
 use crate::{Changes, Projection, path};
 
@@ -105,6 +106,13 @@ impl Messages {
     /// The messages of one run only.
     pub fn of(scope: Scope) -> Self {
         Self { scope, ..Self::default() }
+    }
+
+    /// The messages, the oldest first.
+    pub fn list(&self, conversation: &Conversation) -> Vec<Message> {
+        let messages = self.fresh(conversation);
+        let say = |turn| write::Say { messages: &messages, conversation, turn };
+        messages.turns.iter().flat_map(|turn| say(turn).all()).collect()
     }
 
     fn placed(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {

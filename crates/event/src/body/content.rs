@@ -119,7 +119,7 @@ impl Serialize for UserContent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => serializer.serialize_str(text),
-            Self::Parts(parts) => serializer.collect_seq(parts.iter().map(|part| &part.json)),
+            Self::Parts(parts) => serializer.collect_seq(parts),
         }
     }
 }
@@ -133,6 +133,12 @@ impl<'de> Deserialize<'de> for UserContent {
             _ => return Err(D::Error::custom("expected a string or a list of parts")),
         };
         parsed.map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Part {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json.serialize(serializer)
     }
 }
 

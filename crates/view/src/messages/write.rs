@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use antiphon_event::body::content::UserContent;
+use antiphon_event::body::content::{Part, PartKind, UserContent};
 use antiphon_event::{Body, Json, Kind};
 use antiphon_graph::{Conversation, Node, Place};
 use serde::{Serialize, Serializer};
@@ -16,34 +16,105 @@ const NO_RESULT: &str = "no result yet";
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]
-pub(super) enum Message {
-    User { content: Content },
-    Assistant { content: Option<String>, reasoning: Option<Vec<Thought>>, tool_calls: Option<Vec<Call>> },
-    Tool { tool_call_id: String, name: String, content: Content, is_error: Option<bool> },
+pub enum Message {
+    /// What a user said.
+    User {
+        /// What was said.
+        content: Content,
+    },
+    /// What the model said.
+    Assistant {
+        /// Its answer.
+        content: Option<String>,
+        /// What it thought before.
+        reasoning: Option<Vec<Thought>>,
+        /// What it wants called.
+        tool_calls: Option<Vec<Call>>,
+    },
+    /// What a call came to.
+    Tool {
+        /// The call.
+        tool_call_id: String,
+        /// The tool.
+        name: String,
+        /// What it gave.
+        content: Content,
+        /// Whether it failed.
+        is_error: Option<bool>,
+    },
+}
+
+impl Message {
+    /// About how many bytes it is for a model: four thousand for an image or a document, whatever its size.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::User { content } | Self::Tool { content, .. } => content.weight(),
+            Self::Assistant { content, reasoning, tool_calls } => {
+                let said = content.as_ref().map_or(0, String::len);
+                let thought: usize = reasoning.iter().flatten().map(|thought| thought.text.len()).sum();
+                let called = tool_calls.iter().flatten();
+                said + thought
+                    + called.map(|call| call.name.len() + call.arguments.as_str().len()).sum::<usize>()
+            }
+        }
+    }
 }
 
 /// What a message holds: text, or parts as they came.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(super) enum Content {
+pub enum Content {
+    /// Text.
     Text(String),
-    Parts(UserContent),
+    /// Text, images and documents in order.
+    Parts(Vec<Part>),
+}
+
+impl Content {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Parts(parts) => parts.iter().map(part_weight).sum(),
+        }
+    }
+
+    /// What a tool gave: parts if it is a list of them, else text.
+    fn of_output(output: &Json) -> Self {
+        let parts = || serde_json::from_str::<Vec<Part>>(output.as_str()).ok();
+        let known = |part: &Part| part.kind != PartKind::Other;
+        match output.as_str().starts_with('[').then(parts).flatten() {
+            Some(parts) if !parts.is_empty() && parts.iter().all(known) => Self::Parts(parts),
+            _ => Self::Text(output.to_text().into_owned()),
+        }
+    }
+}
+
+fn part_weight(part: &Part) -> usize {
+    match &part.kind {
+        PartKind::Text { text } => text.len(),
+        PartKind::Image { .. } | PartKind::Document { .. } | PartKind::Other => 4000,
+    }
 }
 
 /// Reasoning with the signature its vendor wants to see again.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Thought {
-    text: String,
-    signature: Option<String>,
+pub struct Thought {
+    /// What was thought.
+    pub text: String,
+    /// The vendor's word for it.
+    pub signature: Option<String>,
 }
 
 /// A call that the model made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Call {
-    id: String,
-    name: String,
-    arguments: Json,
+pub struct Call {
+    /// The vendor's id for it.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Json,
 }
 
 /// `{messages: […]}`
@@ -160,7 +231,7 @@ fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
 fn user_content(content: &UserContent) -> Content {
     match content {
         UserContent::Text(text) => Content::Text(text.clone()),
-        UserContent::Parts(_) => Content::Parts(content.clone()),
+        UserContent::Parts(parts) => Content::Parts(parts.clone()),
     }
 }
 
@@ -195,10 +266,9 @@ fn answer(conversation: &Conversation, place: Place) -> Option<Message> {
     match node.body() {
         Body::ToolCall(call) => {
             let (content, is_error) = match result.map(Node::body) {
-                Some(Body::ToolResult(result)) => (result.output.to_text().into_owned(), result.is_error),
-                _ => (NO_RESULT.to_owned(), Some(true)),
+                Some(Body::ToolResult(result)) => (Content::of_output(&result.output), result.is_error),
+                _ => (Content::Text(NO_RESULT.to_owned()), Some(true)),
             };
-            let content = Content::Text(content);
             Some(Message::Tool {
                 tool_call_id: raw_id(conversation, node),
                 name: call.name.clone(),

@@ -1,0 +1,1 @@
+//! Other protocols: MCP servers, whose tools agents may call.

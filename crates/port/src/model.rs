@@ -1,0 +1,19 @@
+//! [`Model`]: something that answers prompts.
+
+use std::sync::Arc;
+
+use antiphon_agent::{Delta, Fault, Price, Prompt};
+use futures_core::stream::BoxStream;
+
+/// A model. May be called from many tasks at once; a stream that is dropped closes its connection.
+pub trait Model: Send + Sync + 'static {
+    /// What it is called in events.
+    fn name(&self) -> &str;
+
+    /// What it costs; nothing if nobody knows.
+    fn price(&self) -> Option<Price>;
+
+    /// Asks it. The stream ends after [`Delta::Stop`] or with a fault; it never ends without one of them. It does not
+    /// try again by itself: whoever reads has to be told before.
+    fn call(&self, prompt: Arc<Prompt>) -> BoxStream<'static, Result<Delta, Fault>>;
+}
