@@ -115,6 +115,16 @@ impl Messages {
         messages.turns.iter().flat_map(|turn| say(turn).all()).collect()
     }
 
+    /// The same by message of the conversation, with its id.
+    pub fn turns(&self, conversation: &Conversation) -> Vec<(String, Vec<Message>)> {
+        let messages = self.fresh(conversation);
+        let of = |turn: &Turn| {
+            let message = conversation.message(turn.message)?;
+            Some((message.id().to_string(), write::Say { messages: &messages, conversation, turn }.all()))
+        };
+        messages.turns.iter().filter_map(of).filter(|(_, list)| !list.is_empty()).collect()
+    }
+
     fn placed(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
         if let Body::Reasoning(reasoning) = &event.body
             && let Some(signature) = &reasoning.signature

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{AgentId, EndReason, Mode};
+use crate::{AgentId, EndReason, Json, Mode};
 
 /// A harness began to run.
 #[serde_with::skip_serializing_none]
@@ -17,6 +17,9 @@ pub struct HarnessStart {
     pub depth: Option<u32>,
     /// After how many model calls it must stop.
     pub max_iterations: Option<u32>,
+    /// What the agent is, where no flow says so: what going on after a crash needs.
+    #[serde(default, deserialize_with = "crate::json::given")]
+    pub definition: Option<Json>,
 }
 
 /// A harness came to its end, good or bad; exactly one per run.

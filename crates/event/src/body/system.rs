@@ -48,6 +48,8 @@ pub struct ModelRetry {
     pub discards: Vec<String>,
     /// Why.
     pub reason: String,
+    /// How long it waits before.
+    pub delay_ms: Option<u64>,
 }
 
 /// An amount was set aside before an effect.

@@ -71,6 +71,14 @@ pub enum Content {
 }
 
 impl Content {
+    /// What a person would read: the text, with media in brackets.
+    pub fn to_text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Parts(parts) => Cow::Owned(UserContent::Parts(parts.clone()).to_text().into_owned()),
+        }
+    }
+
     fn weight(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),

@@ -1,0 +1,437 @@
+//! [`Agent`]: one run of an agent: what it says, calls and waits for.
+//!
+//! In: what came back from outside ([`Input`]). Out of `decide`: events, one atomic append. Out of `apply`:
+//! [`Effect`]s to perform once the append is acknowledged. What follows by itself is [`Agent::advance`], which the
+//! driver asks for until nothing more follows. Start reading there, then at [`Agent::apply`].
+
+mod advance;
+mod apply;
+mod ask;
+mod calls;
+mod compact;
+mod context;
+mod end;
+mod outfit;
+mod permit;
+mod say;
+mod telemetry;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use antiphon_event::body::lifecycle::HarnessStart;
+use antiphon_event::body::request::{Relay, RelayResolved};
+use antiphon_event::{
+    Agent as Who, Body, CallId, EndReason, ErrorCode, Event, EventFlowId, FlowNodeId, Head, Json, Mode,
+    ParentId, Provenance, RelayId, RunId, Timestamp,
+};
+use antiphon_view::messages::Scope;
+use antiphon_view::{Messages, Projected};
+
+pub use self::calls::Call;
+use self::calls::Calls;
+pub use self::context::{Next, Open};
+pub use self::outfit::Outfit;
+pub use self::permit::{AGENT, ASK, HANDOFF};
+pub use self::telemetry::Tally;
+use crate::permission::{Rule, Subject};
+use crate::{Definition, Delta, Fault, Message, Tokens};
+
+/// One run of an agent: a machine over the events of the run.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    definition: Arc<Definition>,
+    origin: Origin,
+    /// What it may use: looked at when something is decided, never when an event is applied.
+    outfit: Option<Arc<Outfit>>,
+    /// What it is told before it says anything: its task, or what its caller saw.
+    before: Vec<Message>,
+    /// The conversation it sees: its own, or that of its branch.
+    seen: Projected<Messages>,
+    phase: Phase,
+    /// Model calls that came to an end, without those for summaries.
+    iterations: u32,
+    /// Model calls that were begun.
+    begun: u32,
+    /// Which attempt at the model call is under way, from 1.
+    attempt: u32,
+    /// How often an answer that did not fit was asked for again.
+    repairs: u32,
+    /// How many more model calls people allowed beyond the bound.
+    extended: u32,
+    /// Whether what was said before is being put into a summary, and whether that was tried in vain.
+    summing: bool,
+    unsummed: bool,
+    /// The ids of what it has said since the model call began.
+    said: Vec<String>,
+    /// The text of its last step, and which model call that was.
+    text: String,
+    text_of: u32,
+    calls: Calls,
+    /// How often each id of a vendor was used.
+    ids: HashMap<String, u32>,
+    /// Agents it has called.
+    agents: u32,
+    /// The request that it waits for and that is about no call.
+    continuation: Option<Box<Relay>>,
+    /// What people granted since it began.
+    grants: Vec<Rule>,
+    cancel: Option<Mode>,
+    /// The way out, if it handed its work to another agent.
+    handed: Option<Json>,
+    /// What went wrong, if that ended it.
+    error: Option<(ErrorCode, String)>,
+    tally: Tally,
+    last: Option<Timestamp>,
+    worked_ms: u64,
+}
+
+/// Where the events of a run belong.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The run.
+    pub run: RunId,
+    /// What caused it.
+    pub parent: Option<ParentId>,
+    /// The turn it belongs to.
+    pub turn: Option<EventFlowId>,
+    /// Who it is.
+    pub who: Arc<Who>,
+    /// The nodes of flows around it, outermost first.
+    pub path: Vec<FlowNodeId>,
+    /// Whether the flow around it is itself nested, so that its events name the whole path.
+    pub nested: bool,
+}
+
+/// Where a run is.
+#[derive(Debug, Clone, PartialEq)]
+enum Phase {
+    New,
+    /// The next model call may begin.
+    Ready,
+    /// A model call failed and is made again after a while.
+    Delayed(u64),
+    /// A step is whole; its calls are judged, then run.
+    Acting,
+    /// The model has said all it wanted.
+    Answered,
+    /// A person is asked whether it may go on.
+    Limited,
+    /// The person said no.
+    Declined,
+    Ended(EndReason),
+}
+
+/// What comes in from outside.
+#[derive(Debug)]
+pub enum Input {
+    /// Begin.
+    Start,
+    /// The model says something.
+    Said(Vec<Delta>),
+    /// The model has said all, and this is what it used.
+    Replied(Replied),
+    /// The model gave no answer.
+    Failed(Fault),
+    /// A tool says something while it works.
+    Progress(CallId, Json),
+    /// A call came to an end.
+    Returned(CallId, Result<Returned, Failure>),
+    /// A process died, and nobody knows how a call ended.
+    Lost(CallId),
+    /// Somebody answered.
+    Answer(RelayResolved),
+    /// Nobody answered in time.
+    Expired(RelayId),
+    /// What came before is put into a summary.
+    Summarized(Result<Summarized, Fault>),
+    /// Somebody wants the run to stop.
+    Cancel {
+        /// Who.
+        by: String,
+        /// How.
+        mode: Mode,
+    },
+    /// A budget is spent.
+    Spent(String),
+    /// A process takes the run over.
+    Resume,
+}
+
+/// How a model call ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replied {
+    /// What it used.
+    pub tokens: Tokens,
+    /// What it cost, if anybody knows.
+    pub cost_usd: Option<f64>,
+    /// The model.
+    pub model: String,
+    /// Why it stopped.
+    pub stop: crate::Stop,
+}
+
+/// A summary, and what it took to write it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summarized {
+    /// The summary.
+    pub content: String,
+    /// What it used.
+    pub replied: Replied,
+}
+
+/// What a call gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Returned {
+    /// What it gave.
+    pub output: Json,
+    /// Where that came from.
+    pub provenance: Option<Provenance>,
+}
+
+/// Why a call gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What went wrong, for a program.
+    pub code: ErrorCode,
+    /// What went wrong, for the model and for people.
+    pub message: String,
+}
+
+/// What the machine wants done outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Ask the model what [`Agent::next`] says.
+    Ask,
+    /// Ask the model after so many milliseconds.
+    Wait(u64),
+    /// Call a tool.
+    Run(CallId),
+    /// Begin the run of another agent, whose answer is what the call gives.
+    Spawn(CallId),
+    /// Say [`Input::Expired`] at this moment.
+    Watch(RelayId, Timestamp),
+    /// Keep a rule for the whole project.
+    Keep(Json),
+    /// Cut everything off that is under way.
+    Stop,
+}
+
+/// Why an input was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It is over.
+    #[error("run {0} has ended")]
+    Ended(RunId),
+    /// Nobody asked, or it was answered.
+    #[error("relay {0} is not pending: it was answered, it expired, or it never was")]
+    NotPending(RelayId),
+    /// The answer is not one of those asked for.
+    #[error("the answer to relay {relay} does not fit: {why}")]
+    Answer {
+        /// The request.
+        relay: RelayId,
+        /// What is wrong.
+        why: String,
+    },
+    /// Something that is not under way: cut off, or repeated.
+    #[error("run {0} does not wait for that")]
+    Late(RunId),
+}
+
+/// What can be seen of the world when something is decided.
+pub trait World {
+    /// What a call of a tool would touch.
+    fn subjects(&self, tool: &str, input: &Json) -> Vec<Subject>;
+}
+
+/// The moment a decision is made at, and what may be looked at for it.
+#[derive(Clone, Copy)]
+pub struct Now<'a> {
+    /// The time.
+    pub at: Timestamp,
+    /// A number from 0 up to 1, fresh each time.
+    pub dice: f64,
+    /// The world.
+    pub world: &'a dyn World,
+}
+
+impl Agent {
+    /// A run that has not begun, with its task, or whatever else it is told before it says anything.
+    pub fn new(definition: Arc<Definition>, origin: Origin, before: Vec<Message>) -> Self {
+        let seen = Projected::new(Messages::of(Scope::Run(origin.run.clone())));
+        Self {
+            definition,
+            origin,
+            outfit: None,
+            before,
+            seen,
+            phase: Phase::New,
+            iterations: 0,
+            begun: 0,
+            attempt: 1,
+            repairs: 0,
+            extended: 0,
+            summing: false,
+            unsummed: false,
+            said: Vec::new(),
+            text: String::new(),
+            text_of: 0,
+            calls: Calls::default(),
+            ids: HashMap::new(),
+            agents: 0,
+            continuation: None,
+            grants: Vec::new(),
+            cancel: None,
+            handed: None,
+            error: None,
+            tally: Tally::default(),
+            last: None,
+            worked_ms: 0,
+        }
+    }
+
+    /// The same in a conversation that has begun: it sees all of it, as the branch shows it.
+    #[must_use]
+    pub fn in_conversation(mut self, seen: Projected<Messages>) -> Self {
+        self.seen = seen;
+        self
+    }
+
+    /// Gives it what it may use. Needed before anything is decided.
+    pub fn equip(&mut self, outfit: Arc<Outfit>) {
+        self.outfit = Some(outfit);
+    }
+
+    /// Looks at an input and says what happens because of it; changes nothing.
+    pub fn decide(&self, input: Input, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        if let Phase::Ended(_) = self.phase {
+            return Err(Refusal::Ended(self.origin.run.clone()));
+        }
+        match input {
+            Input::Start => Ok(vec![self.start(now)]),
+            Input::Said(deltas) => self.say(deltas, now),
+            Input::Replied(replied) => self.replied(replied, now),
+            Input::Failed(fault) => self.failed(fault, now),
+            Input::Progress(call, content) => self.progress(&call, content, now),
+            Input::Returned(call, result) => self.returned(&call, result, now),
+            Input::Lost(call) => self.lose(&call, now),
+            Input::Answer(answer) => self.answer(answer, now),
+            Input::Expired(relay) => self.expire(&relay, now),
+            Input::Summarized(result) => self.summarized(result, now),
+            Input::Cancel { by, mode } => self.request_cancel(by, mode, now),
+            Input::Spent(why) => Ok(self.stop(EndReason::Budget, Some(why), now)),
+            Input::Resume => Ok(self.resume(now)),
+        }
+    }
+
+    fn start(&self, now: Now<'_>) -> Event {
+        let body = Body::HarnessStart(HarnessStart {
+            agent_id: Some(self.origin.who.id.clone()),
+            depth: Some(self.origin.who.depth),
+            max_iterations: Some(self.definition.max_iterations),
+            definition: self.origin.path.is_empty().then(|| self.definition_json()),
+        });
+        let mut event = self.event(now, body);
+        event.head.parent_id.clone_from(&self.origin.parent);
+        event
+    }
+
+    fn definition_json(&self) -> Json {
+        Json::from(serde_json::to_value(&*self.definition).expect("a definition is JSON"))
+    }
+
+    /// What it is.
+    pub fn definition(&self) -> &Arc<Definition> {
+        &self.definition
+    }
+
+    /// Where its events belong.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// What it may use.
+    ///
+    /// # Panics
+    ///
+    /// If it was not [equipped](Self::equip).
+    pub fn outfit(&self) -> &Arc<Outfit> {
+        self.outfit.as_ref().expect("an agent is equipped before anything is decided")
+    }
+
+    /// Why it ended; `None` while it has not.
+    pub fn ended(&self) -> Option<&EndReason> {
+        match &self.phase {
+            Phase::Ended(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Whether it has begun.
+    pub fn started(&self) -> bool {
+        self.phase != Phase::New
+    }
+
+    /// Whether anything can still happen without a person.
+    pub fn at_work(&self) -> bool {
+        match &self.phase {
+            Phase::New | Phase::Limited | Phase::Ended(_) => false,
+            Phase::Ready | Phase::Delayed(_) | Phase::Answered | Phase::Declined => true,
+            Phase::Acting => self.calls.at_work(),
+        }
+    }
+
+    /// Whether the model may be asked now, or is being asked.
+    pub fn may_ask(&self) -> bool {
+        matches!(self.phase, Phase::Ready | Phase::Delayed(_))
+    }
+
+    /// The requests that wait for a person.
+    pub fn relays(&self) -> impl Iterator<Item = &RelayId> {
+        self.calls.relays().chain(self.continuation.as_ref().map(|relay| &relay.id))
+    }
+
+    /// How many model calls were begun: what tells one from the next.
+    pub fn model_call(&self) -> u32 {
+        self.begun
+    }
+
+    /// Which attempt at a model call is under way, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// A call that has been let through and has no result.
+    pub fn running(&self, call: &CallId) -> Option<&Call> {
+        self.calls.running(call)
+    }
+
+    /// What it counted.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// How long it has been at work if it is `now`, without the time it waited for people and without a process.
+    pub fn worked_until(&self, now: Timestamp) -> u64 {
+        let since = self.last.map_or(0, |last| now.millis().saturating_sub(last.millis()).max(0) as u64);
+        self.worked_ms + if self.at_work() { since } else { 0 }
+    }
+
+    /// The head of an event of this run.
+    fn head(&self, now: Now<'_>) -> Head {
+        Head {
+            at: Some(now.at),
+            run_id: Some(self.origin.run.clone()),
+            event_flow_id: self.origin.turn.clone(),
+            agent: Some(Arc::clone(&self.origin.who)),
+            node_id: self.origin.path.last().cloned(),
+            node_path: self.origin.nested.then(|| self.origin.path.clone()),
+            ..Head::default()
+        }
+    }
+
+    fn event(&self, now: Now<'_>, body: Body) -> Event {
+        Event { head: self.head(now), body, extra: Vec::new() }
+    }
+}

@@ -1,0 +1,199 @@
+//! What an event changes, and what it asks for.
+
+use antiphon_event::body::request::{Relay, RelayResolved};
+use antiphon_event::body::system::{ModelRetry, Usage};
+use antiphon_event::body::tool::ToolCall;
+use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, RelayKind, Scope};
+use antiphon_view::{Changes, View};
+use serde_json::json;
+
+use super::ask::is_run_again;
+use super::calls::State;
+use super::compact::SOURCE;
+use super::permit::{AGENT, ASK, HANDOFF};
+use super::{Agent, Effect, Phase};
+
+impl Agent {
+    /// Takes in an event of its run, or of the conversation it sees; never fails, never asks.
+    pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
+        self.pass_time(event);
+        self.seen.apply(event, &mut Changes::default());
+        if let Body::GrantAdded(grant) = &event.body {
+            self.grants.extend(serde_json::from_str(grant.rule.as_str()));
+        }
+        if event.head.run_id.as_ref() != Some(&self.origin.run) {
+            return Vec::new();
+        }
+        match &event.body {
+            Body::Text(text) => self.text(text.id.as_str(), &text.content),
+            Body::Reasoning(reasoning) => self.note(reasoning.id.as_str()),
+            Body::ToolCall(call) => return self.call(call),
+            Body::Usage(usage) => self.used(usage),
+            Body::ModelRetry(retry) => return vec![self.again(retry)],
+            Body::ToolResult(result) => {
+                self.tally.returned(result.is_error == Some(true));
+                self.calls.set(&result.id, State::Done);
+                return self.perhaps_next();
+            }
+            Body::Relay(relay) => return self.asked(relay),
+            Body::RelayResolved(resolved) => return self.resolved(resolved),
+            Body::GrantAdded(grant) if grant.scope == Scope::Project => {
+                return vec![Effect::Keep(grant.rule.clone())];
+            }
+            Body::User(_) if self.phase == Phase::Answered => {
+                self.repairs += 1;
+                return self.next_step();
+            }
+            Body::Summary(_) => self.summing = true,
+            Body::HistoryCompacted(_) => return vec![Effect::Ask],
+            Body::Diagnostic(diagnostic) if diagnostic.source == SOURCE => {
+                self.unsummed = true;
+                return vec![Effect::Ask];
+            }
+            Body::Handoff(handoff) => {
+                let (to, message) = (&handoff.to_node_id, &handoff.message);
+                self.handed = Some(Json::from(json!({"handoff": to, "message": message})));
+            }
+            Body::CancelRequested(request) => self.cancel = Some(request.mode.clone()),
+            Body::Error(error) => {
+                let code = error.code.as_deref().map_or(ErrorCode::Failed, ErrorCode::from);
+                self.error = Some((code, error.message.clone()));
+            }
+            Body::HarnessStart(_) => {
+                self.begun = 1;
+                self.phase = Phase::Ready;
+                return vec![Effect::Ask];
+            }
+            Body::HarnessEnd(end) => {
+                self.phase = Phase::Ended(end.reason.clone().unwrap_or(EndReason::Done));
+                return vec![Effect::Stop];
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn pass_time(&mut self, event: &Event) {
+        let Some(at) = event.head.at else { return };
+        if !matches!(event.body, Body::Resumed(_)) {
+            self.worked_ms = self.worked_until(at);
+        }
+        self.last = Some(at);
+    }
+
+    /// Notes the id of something that was said in this model call.
+    fn note(&mut self, id: &str) {
+        if self.said.last().is_none_or(|last| last != id) && !self.said.iter().any(|said| said == id) {
+            self.said.push(id.to_owned());
+        }
+    }
+
+    fn text(&mut self, id: &str, content: &str) {
+        self.note(id);
+        if self.text_of != self.begun {
+            self.text_of = self.begun;
+            self.text.clear();
+        }
+        self.text.push_str(content);
+    }
+
+    fn call(&mut self, call: &ToolCall) -> Vec<Effect> {
+        if self.calls.take(call) {
+            return match call.name.as_str() {
+                ASK | HANDOFF => Vec::new(),
+                AGENT => {
+                    self.agents += 1;
+                    vec![Effect::Spawn(call.id.clone())]
+                }
+                _ => vec![Effect::Run(call.id.clone())],
+            };
+        }
+        self.note(call.id.as_str());
+        let own = call.id.as_str().strip_prefix(self.origin.run.as_str()).and_then(|id| id.strip_prefix('/'));
+        let raw = own.unwrap_or(call.id.as_str());
+        let first =
+            raw.rsplit_once('~').map(|(first, _)| first).filter(|first| self.ids.contains_key(*first));
+        *self.ids.entry(first.unwrap_or(raw).to_owned()).or_default() += 1;
+        Vec::new()
+    }
+
+    /// A step is whole.
+    fn used(&mut self, usage: &Usage) {
+        self.tally.used(usage);
+        if std::mem::take(&mut self.summing) {
+            return;
+        }
+        self.iterations += 1;
+        self.attempt = 1;
+        self.unsummed = false;
+        self.said.clear();
+        if self.text_of != self.begun {
+            self.text.clear();
+        }
+        self.phase = if self.calls.is_empty() { Phase::Answered } else { Phase::Acting };
+    }
+
+    fn again(&mut self, retry: &ModelRetry) -> Effect {
+        self.attempt = retry.attempt;
+        self.begun += 1;
+        self.said.clear();
+        self.calls.clear();
+        let Some(delay) = retry.delay_ms else {
+            self.phase = Phase::Ready;
+            return Effect::Ask;
+        };
+        self.phase = Phase::Delayed(delay);
+        Effect::Wait(delay)
+    }
+
+    /// The next step begins when all calls of this one have their results.
+    fn perhaps_next(&mut self) -> Vec<Effect> {
+        if self.phase != Phase::Acting || !self.calls.are_done() {
+            return Vec::new();
+        }
+        self.calls.clear();
+        self.next_step()
+    }
+
+    fn next_step(&mut self) -> Vec<Effect> {
+        self.begun += 1;
+        self.phase = Phase::Ready;
+        vec![Effect::Ask]
+    }
+
+    fn asked(&mut self, relay: &Relay) -> Vec<Effect> {
+        let watch = relay.expires_at.map(|at| Effect::Watch(relay.id.clone(), at));
+        match &relay.tool_call_id {
+            Some(call) => self.calls.asked(call, relay.clone()),
+            None => {
+                self.continuation = Some(Box::new(relay.clone()));
+                self.phase = Phase::Limited;
+            }
+        }
+        watch.into_iter().collect()
+    }
+
+    fn resolved(&mut self, resolved: &RelayResolved) -> Vec<Effect> {
+        let yes = resolved.approved == Some(true);
+        if self.continuation.as_ref().is_some_and(|relay| relay.id == resolved.relay_id) {
+            self.continuation = None;
+            if yes {
+                self.extended += self.definition.max_iterations;
+                self.phase = Phase::Ready;
+                return vec![Effect::Ask];
+            }
+            self.phase = Phase::Declined;
+            return Vec::new();
+        }
+        let Some((call, relay)) = self.calls.answered(&resolved.relay_id) else { return Vec::new() };
+        let why = || resolved.reason.clone().unwrap_or_else(|| format!("{} said no", resolved.by));
+        let state = match relay.kind {
+            RelayKind::Permission if yes => State::Approved(resolved.input.clone()),
+            RelayKind::Permission => State::Refused(why()),
+            _ if is_run_again(resolved) => return vec![Effect::Run(call)],
+            _ => State::Answered(Box::new(resolved.clone())),
+        };
+        self.calls.set(&call, state);
+        Vec::new()
+    }
+}

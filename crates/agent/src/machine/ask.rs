@@ -1,0 +1,214 @@
+//! What is asked of people, and what comes of their answers.
+
+use antiphon_event::body::request::{GrantAdded, Relay, RelayResolved};
+use antiphon_event::body::tool::{ToolProgress, ToolResult};
+use antiphon_event::{Body, CallId, ErrorCode, Event, Json, RelayId, RelayKind, Scope};
+use serde_json::{Value, json};
+
+use super::calls::Call;
+use super::permit::ASK;
+use super::{Agent, Failure, Now, Refusal, Returned};
+use crate::permission::Ask;
+
+const RUN_AGAIN: &str = "run again";
+const TAKE_AS_DONE: &str = "take as done";
+const FAIL: &str = "fail";
+/// Who answered when nobody did.
+const TIMEOUT: &str = "timeout";
+
+impl Failure {
+    pub(super) fn new(message: String) -> Self {
+        Self { code: ErrorCode::Failed, message }
+    }
+
+    pub(super) fn schema(message: String) -> Self {
+        Self { code: ErrorCode::Schema, message }
+    }
+}
+
+/// A call that somebody, or a rule, did not let through.
+pub(super) fn denied(why: &str) -> Failure {
+    Failure { code: ErrorCode::Other("denied".into()), message: format!("denied: {why}") }
+}
+
+impl Agent {
+    /// What a call comes to.
+    pub(super) fn tool_result(&self, call: &Call, result: Result<Returned, Failure>, now: Now<'_>) -> Event {
+        let (output, provenance, is_error) = match result {
+            Ok(returned) => (returned.output, returned.provenance, None),
+            Err(failure) => {
+                let output = json!({"error": failure.message, "code": failure.code.as_str()});
+                (Json::from(output), None, Some(true))
+            }
+        };
+        let (id, name) = (call.id.clone(), call.name.clone());
+        self.event(now, Body::ToolResult(ToolResult { id, name, output, is_error, provenance }))
+    }
+
+    pub(super) fn progress(&self, call: &CallId, content: Json, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        let call = self.calls.running(call).ok_or_else(|| Refusal::Late(self.origin.run.clone()))?;
+        let progress = ToolProgress {
+            id: format!("{}:progress", call.id).into(),
+            tool_call_id: call.id.clone(),
+            name: call.name.clone(),
+            content,
+        };
+        Ok(vec![self.event(now, Body::ToolProgress(progress))])
+    }
+
+    pub(super) fn returned(
+        &self,
+        call: &CallId,
+        result: Result<Returned, Failure>,
+        now: Now<'_>,
+    ) -> Result<Vec<Event>, Refusal> {
+        let call = self.calls.running(call).ok_or_else(|| Refusal::Late(self.origin.run.clone()))?;
+        Ok(vec![self.tool_result(call, result, now)])
+    }
+
+    /// Nobody knows how a call ended: it is made again if that is safe, else a person decides.
+    pub(super) fn lose(&self, call: &CallId, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        let call = self.calls.running(call).ok_or_else(|| Refusal::Late(self.origin.run.clone()))?;
+        if call.relay.is_some() || self.outfit().is_repeatable(&call.name) {
+            return Ok(Vec::new());
+        }
+        let relay = Relay {
+            kind: RelayKind::Approval,
+            params: Some(call.input.clone()),
+            prompt: Some(format!(
+                "`{}` had started when its process died, and may or may not have done its work",
+                call.name
+            )),
+            options: Some([RUN_AGAIN, TAKE_AS_DONE, FAIL].map(str::to_owned).to_vec()),
+            ..self.request(format!("{}:in_doubt", call.id), Some(call), now)
+        };
+        Ok(vec![self.event(now, Body::Relay(Box::new(relay)))])
+    }
+
+    /// What a call of the `ask` tool asks.
+    pub(super) fn question(&self, call: &Call, now: Now<'_>) -> Event {
+        let input = call.input.value();
+        let options = input["options"].as_array().map(|options| {
+            options
+                .iter()
+                .map(|option| option.as_str().map_or_else(|| option.to_string(), str::to_owned))
+                .collect()
+        });
+        let relay = Relay {
+            kind: RelayKind::Question,
+            prompt: input["question"].as_str().map(str::to_owned),
+            options,
+            ..self.request(format!("{}:question", call.id), Some(call), now)
+        };
+        self.event(now, Body::Relay(Box::new(relay)))
+    }
+
+    /// Asks whether it may go on beyond its bound.
+    pub(super) fn ask_to_continue(&self, now: Now<'_>) -> Event {
+        let prompt =
+            format!("it has called its model {} times and is not done; may it go on?", self.iterations);
+        let relay = Relay {
+            kind: RelayKind::Continuation,
+            prompt: Some(prompt),
+            ..self.request(format!("{}/continue:{}", self.origin.run, self.iterations), None, now)
+        };
+        self.event(now, Body::Relay(Box::new(relay)))
+    }
+
+    pub(super) fn answer(&self, answer: RelayResolved, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        let id = &answer.relay_id;
+        if self.continuation.as_ref().is_some_and(|asked| asked.id == *id) {
+            return match answer.approved {
+                Some(_) => Ok(vec![self.event(now, Body::RelayResolved(Box::new(answer)))]),
+                None => Err(unfit(id, "say yes or no")),
+            };
+        }
+        let (call, relay) = self.calls.of_relay(id).ok_or_else(|| Refusal::NotPending(id.clone()))?;
+        if relay.expires_at.is_some_and(|at| at <= now.at) {
+            return self.expire(id, now);
+        }
+        self.fits(relay, &answer)?;
+        let mut events = self.granted(call, relay, &answer, now);
+        events.insert(0, self.event(now, Body::RelayResolved(Box::new(answer))));
+        Ok(events)
+    }
+
+    fn fits(&self, relay: &Relay, answer: &RelayResolved) -> Result<(), Refusal> {
+        let chosen = answer.answer.as_ref().map(|answer| answer.to_text().into_owned());
+        let denied = answer.approved == Some(false);
+        match relay.kind {
+            RelayKind::Permission if answer.approved.is_none() => Err(unfit(&relay.id, "say yes or no")),
+            RelayKind::Approval => {
+                let options = relay.options.as_deref().unwrap_or_default();
+                let known = chosen.is_some_and(|chosen| options.contains(&chosen));
+                if known || denied {
+                    return Ok(());
+                }
+                Err(unfit(&relay.id, &format!("answer with one of: {}", options.join(", "))))
+            }
+            RelayKind::Question if chosen.is_none() && !denied => {
+                Err(unfit(&relay.id, "say what the answer is"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What holds from now on because of an answer: a rule that covers the call and its like.
+    fn granted(&self, call: &Call, relay: &Relay, answer: &RelayResolved, now: Now<'_>) -> Vec<Event> {
+        let scope = match (&relay.kind, answer.approved, &answer.scope) {
+            (RelayKind::Permission, Some(true), Some(scope)) if *scope != Scope::Call => scope,
+            _ => return Vec::new(),
+        };
+        let input = answer.input.as_ref().unwrap_or(&call.input);
+        let input = self.outfit().check(&call.name, input).unwrap_or_else(|_| input.clone());
+        let subjects = now.world.subjects(&call.name, &input);
+        let ask = Ask { tool: &call.name, input: &input, subjects: &subjects, sources: &[] };
+        let Some(rule) = self.outfit().policy.rule_for(&ask) else { return Vec::new() };
+        let rule = Json::from(serde_json::to_value(&rule).expect("a rule is JSON"));
+        let grant = GrantAdded { rule, scope: scope.clone(), by: answer.by.clone() };
+        vec![self.event(now, Body::GrantAdded(grant))]
+    }
+
+    pub(super) fn expire(&self, id: &RelayId, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        let pending = self.calls.of_relay(id).map(|(_, relay)| relay.expires_at);
+        let own = self.continuation.as_ref().filter(|asked| asked.id == *id).map(|asked| asked.expires_at);
+        let expires_at = pending.or(own).ok_or_else(|| Refusal::NotPending(id.clone()))?;
+        if expires_at.is_none_or(|at| at > now.at) {
+            return Ok(Vec::new());
+        }
+        let resolved = RelayResolved {
+            relay_id: id.clone(),
+            approved: Some(false),
+            answer: None,
+            input: None,
+            scope: None,
+            reason: Some("nobody answered in time".to_owned()),
+            by: TIMEOUT.to_owned(),
+        };
+        Ok(vec![self.event(now, Body::RelayResolved(Box::new(resolved)))])
+    }
+
+    /// What an answer about a call that had begun gives.
+    pub(super) fn given(&self, call: &Call, answer: &RelayResolved, now: Now<'_>) -> Event {
+        let no = || answer.reason.clone().unwrap_or_else(|| format!("{} said no", answer.by));
+        let said = |said: &Json| Ok(Returned { output: said.clone(), provenance: None });
+        let result = match &answer.answer {
+            Some(answered) if call.name == ASK => said(answered),
+            Some(choice) if choice.to_text() == TAKE_AS_DONE => {
+                said(answer.input.as_ref().unwrap_or(&Json::from(Value::from("done"))))
+            }
+            _ if call.name == ASK => Err(denied(&no())),
+            _ => Err(Failure { code: ErrorCode::InDoubt, message: no() }),
+        };
+        self.tool_result(call, result, now)
+    }
+}
+
+/// Whether an answer lets a call in doubt run once more.
+pub(super) fn is_run_again(answer: &RelayResolved) -> bool {
+    answer.answer.as_ref().is_some_and(|answer| answer.to_text() == RUN_AGAIN)
+}
+
+fn unfit(relay: &RelayId, why: &str) -> Refusal {
+    Refusal::Answer { relay: relay.clone(), why: why.to_owned() }
+}

@@ -1,0 +1,145 @@
+//! What the model is asked: the conversation as the agent sees it.
+
+use antiphon_event::body::content::{Part, PartKind};
+use antiphon_event::body::flow::Resumed;
+use antiphon_event::{Body, CallId, Event, Json, Provenance, RelayId, Timestamp};
+
+use super::calls::State;
+use super::permit::{AGENT, ASK, HANDOFF};
+use super::{Agent, Now, Phase};
+use crate::{Content, Message, Prompt};
+
+/// What the model is to be asked next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// To go on.
+    Step(Prompt),
+    /// To put what was said so far into a summary.
+    Summary(Prompt),
+}
+
+/// Something that has begun and has no outcome: what a new process has to take care of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Open {
+    /// The model is to be asked.
+    Ask,
+    /// The model is to be asked after so many milliseconds.
+    Wait(u64),
+    /// A call of a tool was under way.
+    Call(CallId),
+    /// A call of another agent was.
+    Agent(CallId),
+    /// A request ends at this moment.
+    Watch(RelayId, Timestamp),
+}
+
+const WRAP_UP: &str = "You have no more steps. Say what you found and what is left to do; call no tools.";
+
+impl Agent {
+    /// What the model is to be asked now.
+    pub fn next(&self) -> Next {
+        if let Some(prompt) = self.summary_prompt() {
+            return Next::Summary(prompt);
+        }
+        let (outfit, wrapping) = (self.outfit(), self.is_wrapping_up());
+        let system = [self.definition.system.as_deref().unwrap_or_default(), &outfit.notes];
+        let mut system: Vec<&str> = system.into_iter().filter(|part| !part.is_empty()).collect();
+        if wrapping {
+            system.push(WRAP_UP);
+        }
+        let model = &self.definition.model;
+        Next::Step(Prompt {
+            system: system.join("\n\n"),
+            messages: self.messages(),
+            tools: if wrapping { Vec::new() } else { outfit.specs().cloned().collect() },
+            output: self.definition.output.clone(),
+            max_tokens: model.max_tokens,
+            temperature: model.temperature,
+            thinking_tokens: model.thinking_tokens,
+        })
+    }
+
+    /// The conversation as it sees it, with long results cut.
+    fn messages(&self) -> Vec<Message> {
+        let own = self.seen.projection().list(self.seen.conversation());
+        let mut messages = self.before.clone();
+        messages.extend(own);
+        for message in &mut messages {
+            if let Message::Tool { content, .. } = message {
+                cut(content, self.definition.limits.max_result_chars);
+            }
+        }
+        messages
+    }
+
+    /// Where arguments came from, as far as that can be told.
+    pub(super) fn sources(&self, _input: &Json) -> Vec<Provenance> {
+        Vec::new()
+    }
+
+    /// A process takes the run over: half an answer does not count.
+    pub(super) fn resume(&self, now: Now<'_>) -> Vec<Event> {
+        let mut events = Vec::new();
+        if self.origin.path.is_empty() && self.origin.who.depth == 0 {
+            events.push(self.event(now, Body::Resumed(Resumed {})));
+        }
+        if self.may_ask() && !self.said.is_empty() {
+            events.push(self.retry("the process that asked the model died".to_owned(), 0, now));
+        }
+        events
+    }
+
+    /// What has begun and has no outcome. What the machine does itself is not among it: it follows by itself.
+    pub fn open(&self) -> Vec<Open> {
+        let mut open = Vec::new();
+        match &self.phase {
+            Phase::Ready => open.push(Open::Ask),
+            Phase::Delayed(millis) => open.push(Open::Wait(*millis)),
+            Phase::New
+            | Phase::Acting
+            | Phase::Answered
+            | Phase::Limited
+            | Phase::Declined
+            | Phase::Ended(_) => {}
+        }
+        for call in self.calls.iter().filter(|call| call.state == State::Running && call.relay.is_none()) {
+            match call.name.as_str() {
+                ASK | HANDOFF => {}
+                AGENT => open.push(Open::Agent(call.id.clone())),
+                _ => open.push(Open::Call(call.id.clone())),
+            }
+        }
+        let relays = self.calls.iter().filter_map(|call| call.relay.as_ref()).chain(&self.continuation);
+        open.extend(relays.filter_map(|relay| Some(Open::Watch(relay.id.clone(), relay.expires_at?))));
+        open
+    }
+}
+
+/// Cuts a result that is too long for the model; the whole of it is in the journal.
+fn cut(content: &mut Content, max: usize) {
+    match content {
+        Content::Text(text) => shorten(text, max),
+        Content::Parts(parts) => {
+            for part in parts {
+                if let PartKind::Text { text } = &mut part.kind {
+                    if text.len() <= max {
+                        continue;
+                    }
+                    shorten(text, max);
+                    let json = Json::from(serde_json::json!({"type": "text", "text": text}));
+                    *part = Part { kind: PartKind::Text { text: std::mem::take(text) }, json };
+                }
+            }
+        }
+    }
+}
+
+fn shorten(text: &mut String, max: usize) {
+    if text.len() <= max {
+        return;
+    }
+    let left = text.len() - max;
+    let (head, tail) = (text.floor_char_boundary(max / 2), text.ceil_char_boundary(text.len() - max / 2));
+    let notice = format!("\n… {left} bytes left out; ask for less at a time to see them …\n");
+    text.replace_range(head..tail, &notice);
+}

@@ -1,0 +1,93 @@
+//! How a run ends, and what it comes to.
+
+use antiphon_event::body::lifecycle::{CancelRequested, HarnessEnd, TotalUsage};
+use antiphon_event::body::system::Error;
+use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, Mode};
+use serde_json::{Map, Value};
+
+use super::calls::State;
+use super::{Agent, Failure, Now, Refusal};
+
+impl Agent {
+    pub(super) fn request_cancel(&self, by: String, mode: Mode, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        let mut events =
+            vec![self.event(now, Body::CancelRequested(CancelRequested { by, mode: mode.clone() }))];
+        if mode != Mode::Graceful {
+            events.extend(self.stop(EndReason::Cancelled, None, now));
+        }
+        Ok(events)
+    }
+
+    /// Ends the run now: every open call gets a result.
+    pub(super) fn stop(&self, reason: EndReason, why: Option<String>, now: Now<'_>) -> Vec<Event> {
+        let word = match reason {
+            EndReason::Cancelled => "cancelled before it came to an end",
+            EndReason::Budget => "not run: the budget is spent",
+            _ => "not run: the agent ended before",
+        };
+        let open = self.calls.iter().filter(|call| call.state != State::Done);
+        let failure = || Failure { code: ErrorCode::Cancelled, message: word.to_owned() };
+        let mut events: Vec<Event> = open.map(|call| self.tool_result(call, Err(failure()), now)).collect();
+        if let (EndReason::Budget, Some(message)) = (&reason, why) {
+            let code = Some(ErrorCode::BudgetExhausted.as_str().to_owned());
+            events.push(self.event(now, Body::Error(Error { message, code, retryable: None })));
+        }
+        events.push(self.end(reason, now));
+        events
+    }
+
+    pub(super) fn end(&self, reason: EndReason, now: Now<'_>) -> Event {
+        let total_usage = TotalUsage {
+            input_tokens: self.tally.input_tokens,
+            output_tokens: self.tally.output_tokens,
+            extra: Map::new(),
+        };
+        let end = HarnessEnd {
+            reason: Some(reason),
+            iterations: Some(self.iterations),
+            total_usage: Some(total_usage),
+        };
+        self.event(now, Body::HarnessEnd(end))
+    }
+
+    /// How many model calls came to an end.
+    pub fn iterations(&self) -> u32 {
+        self.iterations
+    }
+
+    /// What it comes to, once it has ended: its answer, also a partial one, or why there is none.
+    pub fn result(&self) -> Option<Result<Json, Failure>> {
+        let fail = |code: ErrorCode, message: &str| {
+            let (code, message) = self.error.clone().unwrap_or_else(|| (code, message.to_owned()));
+            Some(Err(Failure { code, message }))
+        };
+        match self.ended()? {
+            EndReason::Done | EndReason::MaxIterations => Some(Ok(self.value())),
+            EndReason::Budget => fail(ErrorCode::BudgetExhausted, "the budget is spent"),
+            EndReason::Cancelled | EndReason::Interrupted => Some(Err(Failure {
+                code: ErrorCode::Cancelled,
+                message: "the agent was cancelled".to_owned(),
+            })),
+            EndReason::Error | EndReason::Other(_) => fail(ErrorCode::Failed, "the agent failed"),
+        }
+    }
+
+    /// The text of its last step, or what it is in JSON where that was asked for.
+    fn value(&self) -> Json {
+        if let Some(handed) = &self.handed {
+            return handed.clone();
+        }
+        let text = || Json::from(Value::from(self.text.as_str()));
+        match &self.definition.output {
+            Some(_) => serde_json::from_str(unfenced(&self.text)).unwrap_or_else(|_| text()),
+            None => text(),
+        }
+    }
+}
+
+/// JSON without the fence that models like to put around it.
+pub(super) fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
+    inner.and_then(|inner| inner.strip_suffix("```")).map_or(text, str::trim)
+}

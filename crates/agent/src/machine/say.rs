@@ -1,0 +1,172 @@
+//! What a model says becomes events; what it failed to say is tried again, or ends the run.
+
+use antiphon_event::body::content::{Reasoning, Text};
+use antiphon_event::body::flow::Diagnostic;
+use antiphon_event::body::system::{Error, ModelRetry, Usage};
+use antiphon_event::body::tool::ToolCall;
+use antiphon_event::{Body, EndReason, Event, Json};
+use serde_json::{Value, json};
+
+use super::{Agent, Now, Refusal, Replied};
+use crate::{Delta, Fault, Stop};
+
+/// How often a model call that failed is made again, unless the model says otherwise.
+const RETRIES: u32 = 2;
+/// The delay before the first retry; each one after waits twice as long.
+const DELAY_MS: f64 = 500.0;
+/// The longest delay of our own.
+const DELAY_MAX_MS: f64 = 30_000.0;
+/// The longest delay that a vendor may ask for.
+const RETRY_AFTER_MAX_MS: u64 = 300_000;
+/// How long an id of a vendor may be.
+const ID_MAX: usize = 256;
+
+impl Agent {
+    pub(super) fn say(&self, deltas: Vec<Delta>, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        if !self.may_ask() {
+            return Err(Refusal::Late(self.origin.run.clone()));
+        }
+        let mut events = Vec::with_capacity(deltas.len());
+        let mut fresh = Vec::new();
+        for delta in deltas {
+            let body = match delta {
+                Delta::Text(content) => {
+                    Body::Text(Text { id: self.stream("text").into(), content, provenance: None })
+                }
+                Delta::Reasoning(content) => self.reasoning(content, None),
+                Delta::Signature(signature) => self.reasoning(String::new(), Some(signature)),
+                Delta::Call { id, name, arguments } => {
+                    let id = self.call_id(id, &mut fresh);
+                    Body::ToolCall(self.proposal(id, name, &arguments))
+                }
+                // Both are said with what the whole call used.
+                Delta::Usage(_) | Delta::Stop(_) => continue,
+            };
+            events.push(self.event(now, body));
+        }
+        Ok(events)
+    }
+
+    fn reasoning(&self, content: String, signature: Option<String>) -> Body {
+        Body::Reasoning(Reasoning {
+            id: self.stream("reasoning").into(),
+            content,
+            signature,
+            provenance: None,
+        })
+    }
+
+    fn proposal(&self, id: String, name: String, arguments: &str) -> ToolCall {
+        let given = if arguments.trim().is_empty() { "{}" } else { arguments };
+        let input = serde_json::from_str::<Json>(given).unwrap_or_else(|error| {
+            Json::from(json!({
+                "__toolParseError": true,
+                "parseError": error.to_string(),
+                "rawArguments": arguments,
+            }))
+        });
+        let call_type = self.outfit().spec(&name).and_then(|spec| spec.call_type.clone());
+        ToolCall { id: id.into(), name, input, call_type, harness: None }
+    }
+
+    /// The id of a stream of this model call.
+    fn stream(&self, raw: &str) -> String {
+        match self.begun {
+            0 | 1 => format!("{}/{raw}", self.origin.run),
+            nth => format!("{}/{raw}~{nth}", self.origin.run),
+        }
+    }
+
+    /// The id of a call: the vendor's, with a number from its second use on.
+    fn call_id(&self, raw: String, fresh: &mut Vec<String>) -> String {
+        let raw: String = if raw.len() > ID_MAX { raw.chars().take(ID_MAX / 4).collect() } else { raw };
+        let again = fresh.iter().filter(|id| **id == raw).count() as u32;
+        let id = match self.ids.get(&raw).copied().unwrap_or(0) + again {
+            0 => format!("{}/{raw}", self.origin.run),
+            used => format!("{}/{raw}~{}", self.origin.run, used + 1),
+        };
+        fresh.push(raw);
+        id
+    }
+
+    pub(super) fn replied(&self, replied: Replied, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        if !self.may_ask() {
+            return Err(Refusal::Late(self.origin.run.clone()));
+        }
+        let cut = match replied.stop {
+            Stop::Done | Stop::Calls => None,
+            Stop::Length => Some("the model ran into the bound on what it may write: its answer is cut"),
+            Stop::Filtered => Some("the vendor did not let the model go on: its answer is cut"),
+        };
+        let mut events = vec![self.event(now, Body::Usage(Box::new(usage(&replied))))];
+        events.extend(cut.map(|message| self.remark(now, message.to_owned())));
+        Ok(events)
+    }
+
+    pub(super) fn remark(&self, now: Now<'_>, message: String) -> Event {
+        let diagnostic = Diagnostic { level: "warn".to_owned(), source: "agent".to_owned(), message };
+        self.event(now, Body::Diagnostic(diagnostic))
+    }
+
+    pub(super) fn failed(&self, fault: Fault, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+        if !self.may_ask() {
+            return Err(Refusal::Late(self.origin.run.clone()));
+        }
+        let retries = self.definition.model.retries.unwrap_or(RETRIES);
+        if fault.retryable && self.attempt <= retries {
+            return Ok(vec![self.retry(fault.message.clone(), self.delay_ms(&fault, now.dice), now)]);
+        }
+        let error = Error {
+            message: fault.message.clone(),
+            code: Some(fault.code.to_owned()),
+            retryable: Some(fault.retryable),
+        };
+        let mut events = vec![self.event(now, Body::Error(error))];
+        events.extend(self.stop(EndReason::Error, Some(fault.message), now));
+        Ok(events)
+    }
+
+    /// A model call is made again: what it said so far does not count.
+    pub(super) fn retry(&self, reason: String, delay_ms: u64, now: Now<'_>) -> Event {
+        let retry = ModelRetry {
+            attempt: self.attempt + 1,
+            discards: self.said.clone(),
+            reason,
+            delay_ms: (delay_ms > 0).then_some(delay_ms),
+        };
+        self.event(now, Body::ModelRetry(retry))
+    }
+
+    fn delay_ms(&self, fault: &Fault, dice: f64) -> u64 {
+        if let Some(after) = fault.retry_after {
+            return (after.as_millis() as u64).min(RETRY_AFTER_MAX_MS);
+        }
+        let delay = DELAY_MS * f64::from(2_u32.saturating_pow(self.attempt - 1));
+        (delay.min(DELAY_MAX_MS) * (0.5 + dice / 2.0)) as u64
+    }
+}
+
+/// What a model call used, as an event says it.
+pub(super) fn usage(replied: &Replied) -> Usage {
+    let tokens = &replied.tokens;
+    Usage {
+        input_tokens: tokens.input,
+        output_tokens: tokens.output,
+        cache_read_tokens: tokens.cache_read,
+        cache_creation_tokens: tokens.cache_creation,
+        model: Some(replied.model.clone()),
+        cost_usd: replied.cost_usd,
+    }
+}
+
+/// Whether the model wrote something else than arguments.
+pub(super) fn parse_error(input: &Json) -> Option<String> {
+    if !input.as_str().contains("__toolParseError") {
+        return None;
+    }
+    let value = input.value();
+    (value["__toolParseError"] == Value::Bool(true)).then(|| {
+        let error = value["parseError"].as_str().unwrap_or("no JSON").to_owned();
+        format!("the arguments could not be read as JSON: {error}")
+    })
+}
