@@ -55,6 +55,9 @@ pub struct Agent {
     begun: u32,
     /// Which attempt at the model call is under way, from 1.
     attempt: u32,
+    /// Model calls of the same agent before this run, and model calls that failed and were made again.
+    asked_before: u32,
+    faults: u32,
     /// How often an answer that did not fit was asked for again.
     repairs: u32,
     /// How many more model calls people allowed beyond the bound.
@@ -270,6 +273,8 @@ impl Agent {
             iterations: 0,
             begun: 0,
             attempt: 1,
+            asked_before: 0,
+            faults: 0,
             repairs: 0,
             extended: 0,
             summing: false,

@@ -21,6 +21,8 @@ pub struct Prompt {
     pub temperature: Option<f64>,
     /// How much it may think, in tokens, where a vendor can be told so.
     pub thinking_tokens: Option<u64>,
+    /// How many times the agent has asked before: scripts go by it, vendors are not told.
+    pub call: u32,
 }
 
 impl Prompt {

@@ -109,6 +109,11 @@ impl Ledger {
         self.used.over(self.limits)
     }
 
+    /// Whether money is bounded.
+    pub fn bounds_cost(&self) -> bool {
+        self.limits.cost.is_some()
+    }
+
     /// How many more steps there are.
     pub fn steps_left(&self) -> Option<u64> {
         self.limits.steps.map(|limit| limit.saturating_sub(self.used.steps.unwrap_or(0)))

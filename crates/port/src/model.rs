@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use antiphon_agent::{Delta, Fault, Price, Prompt};
+use antiphon_agent::{Delta, Fault, Price, Prompt, Tokens};
 use futures_core::stream::BoxStream;
 
 /// A model. May be called from many tasks at once; a stream that is dropped closes its connection.
@@ -12,6 +12,11 @@ pub trait Model: Send + Sync + 'static {
 
     /// What it costs; nothing if nobody knows.
     fn price(&self) -> Option<Price>;
+
+    /// What a call will use, where that is known before: what scripts say.
+    fn foresee(&self, _prompt: &Prompt) -> Option<Tokens> {
+        None
+    }
 
     /// Asks it. The stream ends after [`Delta::Stop`] or with a fault; it never ends without one of them. It does not
     /// try again by itself: whoever reads has to be told before.

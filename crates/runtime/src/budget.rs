@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use antiphon_agent::machine::Input as Hears;
 use antiphon_event::body::system::{Amounts, BudgetReserved, BudgetSettled, Usage};
 use antiphon_event::{Body, ErrorCode, Event, StopReason};
 use antiphon_flow::budget::{Room, nothing};
@@ -10,6 +11,7 @@ use antiphon_flow::{Attempt, Input};
 use tokio::sync::oneshot;
 
 use crate::driver::Driver;
+use crate::mind::Mind;
 
 /// Somebody who wants to spend something.
 #[derive(Debug)]
@@ -61,7 +63,7 @@ impl Driver {
     pub(crate) fn lend(&mut self) {
         let mut still = VecDeque::new();
         while let Some(want) = self.purse.waiting.pop_front() {
-            if self.tree.machines[want.machine].scheduler.executing(want.attempt).is_none() {
+            if !self.tree.machines[want.machine].mind.executes(want.attempt) {
                 continue;
             }
             match self.room(want.machine, &want.amounts) {
@@ -89,7 +91,7 @@ impl Driver {
 
     fn reserve(&mut self, want: Want) {
         self.purse.lent += 1;
-        let run = &self.tree.machines[want.machine].scheduler.origin().run;
+        let run = self.tree.machines[want.machine].mind.run();
         let id = format!("{run}/{}:{}", self.seq, self.purse.lent);
         self.purse.open.entry((want.machine, want.attempt.node)).or_default().push(id.clone());
         let reserved = BudgetReserved { id: id.clone(), amounts: want.amounts };
@@ -121,9 +123,24 @@ impl Driver {
 
     fn exhaust(&mut self, machine: usize, attempt: Attempt, around: usize, reason: StopReason) {
         let message = format!("what it needs is more than is left: {reason}");
-        let failure = Failure { code: ErrorCode::BudgetExhausted, message };
-        self.try_feed(machine, Input::Outcome { attempt, result: Err(failure) });
-        self.try_feed(around, Input::Limit(reason));
+        match &self.tree.machines[machine].mind {
+            Mind::Flow(_) => {
+                let failure = Failure { code: ErrorCode::BudgetExhausted, message };
+                self.try_feed(machine, Input::Outcome { attempt, result: Err(failure) });
+            }
+            Mind::Agent(_) => self.try_tell(machine, Hears::Spent(message)),
+        }
+        self.limit(around, reason);
+    }
+
+    /// A run has reached a bound of its own.
+    fn limit(&mut self, machine: usize, reason: StopReason) {
+        match &self.tree.machines[machine].mind {
+            Mind::Flow(_) => self.try_feed(machine, Input::Limit(reason)),
+            Mind::Agent(_) => {
+                self.try_tell(machine, Hears::Spent(format!("more is spent than may be: {reason}")))
+            }
+        }
     }
 
     /// Whether an attempt may not begin because a budget is spent; it has failed then.
@@ -145,11 +162,11 @@ impl Driver {
             return;
         }
         self.purse.lent += 1;
-        let run = &self.tree.machines[machine].scheduler.origin().run;
+        let run = self.tree.machines[machine].mind.run();
         let id = id.unwrap_or_else(|| format!("{run}/{}:{}", self.seq, self.purse.lent));
         self.note(machine, None, Body::BudgetSettled(Box::new(BudgetSettled { id, amounts })));
         if let Some((around, reason)) = self.overspent(machine) {
-            self.try_feed(around, Input::Limit(reason));
+            self.limit(around, reason);
         }
         self.lend();
     }
@@ -157,6 +174,13 @@ impl Driver {
     /// Whether a run, or one around it, has a budget.
     pub(crate) fn is_bounded(&self, machine: usize) -> bool {
         self.tree.outward(machine).any(|machine| self.tree.machines[machine].ledger.is_some())
+    }
+
+    /// Whether a run, or one around it, has a budget in money.
+    pub(crate) fn is_priced(&self, machine: usize) -> bool {
+        let ledgers =
+            self.tree.outward(machine).filter_map(|machine| self.tree.machines[machine].ledger.as_ref());
+        ledgers.into_iter().any(antiphon_flow::budget::Ledger::bounds_cost)
     }
 
     /// What was set aside for work that is cut off counts as spent: nobody knows better.
@@ -183,11 +207,11 @@ impl Driver {
     }
 
     fn note(&mut self, machine: usize, attempt: Option<Attempt>, body: Body) {
-        let scheduler = &self.tree.machines[machine].scheduler;
-        let mut event = Event::new(scheduler.origin().run.clone(), body);
+        let mind = &self.tree.machines[machine].mind;
+        let mut event = Event::new(mind.run().clone(), body);
         event.head.at = Some(self.parts.clock.now());
-        event.head.event_flow_id.clone_from(&scheduler.origin().turn);
-        event.head.node_id = attempt.map(|attempt| scheduler.flow().id(attempt.node).clone());
+        event.head.event_flow_id = mind.turn().cloned();
+        event.head.node_id = mind.node(attempt);
         self.tree.enter(machine, &event.body);
         self.batch.push(event);
     }

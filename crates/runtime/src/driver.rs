@@ -3,6 +3,7 @@
 //! Everything that can wake it is one of: an outcome or something said by a node, a timer, a wish. It decides,
 //! appends what was decided, and acts on it only when the journal has acknowledged. Start reading at [`Driver::run`].
 
+mod agent;
 mod due;
 mod wish;
 mod work;
@@ -10,20 +11,25 @@ mod work;
 use std::sync::Arc;
 use std::time::Duration;
 
+use antiphon_agent::Delta;
+use antiphon_agent::machine::{Input as Hears, Now as Moment, Returned};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, Event, NodeStatus, RelayId};
+use antiphon_event::{Body, CallId, Event, Json, RelayId};
 use antiphon_flow::function::{Failure, Reply};
-use antiphon_flow::{Attempt, Effect, Input, Now, Refusal};
+use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::budget::{Purse, Want, spending};
 use crate::engine::Parts;
+use crate::mind::{Effect, Mind};
+use crate::model::Answered;
+use crate::outfit::Kit;
 use crate::report::Report;
 use crate::run::{Asked, Progress, Standing, Stopped};
 use crate::timer::Timers;
-use crate::tree::Tree;
+use crate::tree::{Machine, Tree};
 
 /// How many wakes are taken in before what came of them is appended.
 const WAKES_MAX: usize = 1024;
@@ -43,6 +49,16 @@ pub(crate) enum Wake {
     Wants(usize, Attempt, Amounts, oneshot::Sender<String>),
     /// It has spent something of what was set aside for it under this name, or without asking.
     Spent(usize, Option<String>, Amounts),
+    /// An agent has, or cannot have, what it needs.
+    Equipped(usize, Result<Kit, String>),
+    /// The model of an agent says something.
+    Heard(usize, Attempt, Vec<Delta>),
+    /// The model of an agent has said all, or failed to.
+    Answered(usize, Attempt, Answered),
+    /// A tool of an agent says something.
+    Progress(usize, Attempt, CallId, Json),
+    /// A tool of an agent came to an end.
+    Returned(usize, Attempt, CallId, Result<Returned, Failure>),
 }
 
 /// What is due at some moment.
@@ -52,6 +68,8 @@ pub(crate) enum Due {
     Retry(usize, Attempt),
     Expiry(usize, RelayId),
     Limit(usize),
+    /// The model of an agent is asked again: which model call that is.
+    Ask(usize, u32),
 }
 
 pub(crate) struct Driver {
@@ -135,7 +153,7 @@ impl Driver {
             if !self.stirred.is_empty() {
                 continue;
             }
-            if self.tree.machines[0].scheduler.ended().is_some() {
+            if self.tree.machines[0].mind.has_ended() {
                 return Ok(self.report());
             }
             let paused = self.working == 0 && self.delayed == 0;
@@ -203,8 +221,7 @@ impl Driver {
         while let Some(machine) = self.stirred.pop() {
             self.tree.machines[machine].stirred = false;
             loop {
-                let now = Now { steps: self.steps_left(machine), ..self.now() };
-                let events = self.tree.machines[machine].scheduler.advance(now);
+                let events = self.advance(machine);
                 if events.is_empty() {
                     break;
                 }
@@ -218,18 +235,34 @@ impl Driver {
         }
     }
 
-    /// What a run inside a node comes to is the node's.
+    /// What follows by itself in a run.
+    fn advance(&self, machine: usize) -> Vec<Event> {
+        let Machine { mind, kit, .. } = &self.tree.machines[machine];
+        match (mind, kit) {
+            (Mind::Flow(flow), _) => flow.advance(Now { steps: self.steps_left(machine), ..self.now() }),
+            (Mind::Agent(agent), Some(kit)) => agent.advance(self.moment(kit)),
+            // Nothing is decided before there is something to decide with.
+            (Mind::Agent(_), None) => Vec::new(),
+        }
+    }
+
+    /// What a run inside a node, or a call, comes to is the node's, or the call's.
     fn tell_parent(&mut self, machine: usize) {
         let Some((around, attempt)) = self.tree.machines[machine].parent else { return };
         if let Some(result) = self.tree.result(machine) {
-            self.try_feed(around, Input::Outcome { attempt, result });
+            match &self.tree.machines[around].mind {
+                Mind::Flow(_) => self.try_feed(around, Input::Outcome { attempt, result }),
+                Mind::Agent(_) => self.called_agent_ended(around, attempt, result),
+            }
             return;
         }
         let inner = &mut self.tree.machines[machine];
-        let waits = inner.scheduler.started() && !inner.scheduler.at_work();
+        let waits = inner.mind.has_started() && !inner.mind.is_at_work();
         if waits && !inner.pause_told {
             inner.pause_told = true;
-            self.try_feed(around, Input::Paused(attempt));
+            if self.tree.machines[around].mind.as_flow().is_some() {
+                self.try_feed(around, Input::Paused(attempt));
+            }
         }
     }
 
@@ -237,14 +270,44 @@ impl Driver {
     pub(crate) fn feed(&mut self, machine: usize, input: Input) -> Result<(), Refusal> {
         let now = self.now();
         let moves_on = matches!(input, Input::Answer(_) | Input::Expired(_));
-        let events = self.tree.machines[machine].scheduler.decide(input, now)?;
+        let events = self.tree.machines[machine].mind.flow().decide(input, now)?;
         self.take(machine, events);
         if moves_on {
-            for due in std::mem::take(&mut self.parked) {
-                self.timers.set(Instant::now(), due);
-            }
+            self.unpark();
         }
         Ok(())
+    }
+
+    /// Time passes again for runs that waited for people.
+    fn unpark(&mut self) {
+        for due in std::mem::take(&mut self.parked) {
+            self.timers.set(Instant::now(), due);
+        }
+    }
+
+    /// The same for an agent.
+    pub(crate) fn tell(&mut self, machine: usize, input: Hears) -> Result<(), Refusal> {
+        let moves_on = matches!(input, Hears::Answer(_) | Hears::Expired(_));
+        let Machine { mind: Mind::Agent(agent), kit: Some(kit), .. } = &self.tree.machines[machine] else {
+            return Err(Refusal::Ended(self.tree.machines[machine].mind.run().clone()));
+        };
+        let events = agent.decide(input, self.moment(kit)).map_err(refusal)?;
+        self.take(machine, events);
+        if moves_on {
+            self.unpark();
+        }
+        Ok(())
+    }
+
+    /// The same where a refusal means that it came too late, which is nobody's fault.
+    pub(crate) fn try_tell(&mut self, machine: usize, input: Hears) {
+        if let Err(refusal) = self.tell(machine, input) {
+            tracing::debug!(%refusal, "came too late");
+        }
+    }
+
+    fn moment<'a>(&self, kit: &'a Kit) -> Moment<'a> {
+        Moment { at: self.parts.clock.now(), dice: self.parts.ids.dice(), world: kit }
     }
 
     /// The same where a refusal means that it came too late, which is nobody's fault.
@@ -256,14 +319,13 @@ impl Driver {
 
     fn take(&mut self, machine: usize, events: Vec<Event>) {
         for event in &events {
-            let inner = &mut self.tree.machines[machine];
-            let effects = inner.scheduler.apply(event);
+            self.tree.machines[machine].mind.apply(event, &mut self.effects, machine);
             self.tree.enter(machine, &event.body);
-            let inner = &mut self.tree.machines[machine];
-            if let Body::RunEnd(end) = &event.body {
-                inner.end = Some(end.as_ref().clone());
+            match &event.body {
+                Body::RunEnd(end) => self.tree.machines[machine].end = Some(end.as_ref().clone()),
+                Body::GrantAdded(_) => self.tree.share(machine, event),
+                _ => {}
             }
-            self.effects.extend(effects.into_iter().map(|effect| (machine, effect)));
         }
         self.tree.machines[machine].pause_told &= events.is_empty();
         self.batch.extend(events);
@@ -320,8 +382,7 @@ impl Driver {
     fn wake(&mut self, wake: Wake) {
         match wake {
             Wake::Outcome(machine, attempt, result) => {
-                let current = self.tree.machines[machine].tasks.get(attempt.node);
-                if current.is_some_and(|task| task.attempt == attempt) {
+                if self.has_task(machine, attempt) {
                     self.tree.machines[machine].tasks.remove(attempt.node);
                     self.working -= 1;
                     self.try_feed(machine, Input::Outcome { attempt, result });
@@ -333,12 +394,30 @@ impl Driver {
                 self.wants(Want { machine, attempt, amounts, reply });
             }
             Wake::Spent(machine, id, amounts) => self.settles(machine, id, amounts),
+            Wake::Equipped(machine, kit) => self.equipped(machine, kit),
+            Wake::Heard(machine, attempt, deltas) => {
+                if self.has_task(machine, attempt) {
+                    self.try_tell(machine, Hears::Said(deltas));
+                }
+            }
+            Wake::Answered(machine, attempt, answered) => self.answered(machine, attempt, answered),
+            Wake::Progress(machine, attempt, call, content) => {
+                if self.has_task(machine, attempt) {
+                    self.try_tell(machine, Hears::Progress(call, content));
+                }
+            }
+            Wake::Returned(machine, attempt, call, result) => self.returned(machine, attempt, call, result),
         }
+    }
+
+    /// Whether this work is under way: not something that was cut off or repeated.
+    fn has_task(&self, machine: usize, attempt: Attempt) -> bool {
+        self.tree.machines[machine].tasks.get(attempt.node).is_some_and(|task| task.attempt == attempt)
     }
 
     /// Takes in what a node says while it works; what comes after its end is dropped.
     fn said(&mut self, machine: usize, attempt: Attempt, mut event: Event) {
-        let scheduler = &self.tree.machines[machine].scheduler;
+        let scheduler = self.tree.machines[machine].mind.flow();
         if scheduler.executing(attempt).is_none() {
             return;
         }
@@ -346,7 +425,7 @@ impl Driver {
             let amounts = spending(usage);
             self.spent(machine, None, amounts);
         }
-        let scheduler = &self.tree.machines[machine].scheduler;
+        let scheduler = self.tree.machines[machine].mind.flow();
         event.head.at = Some(self.parts.clock.now());
         event.head.run_id.get_or_insert_with(|| scheduler.origin().run.clone());
         event.head.event_flow_id.clone_from(&scheduler.origin().turn);
@@ -363,14 +442,12 @@ impl Driver {
     }
 
     fn report(&self) -> Report {
-        let root = &self.tree.machines[0];
-        let session = self.branch.session.clone();
-        Report::new(&root.scheduler, session, root.end.as_ref(), self.tree.relays(), self.seq)
+        Report::new(&self.tree, self.branch.session.clone(), self.seq)
     }
 
     /// Whether there is nothing to go on with.
     pub(crate) fn completed(&self) -> bool {
-        self.tree.machines[0].scheduler.ended() == Some(&NodeStatus::Completed)
+        self.tree.machines[0].mind.has_completed()
     }
 
     /// Says how the run ended, and lets go of its session.
@@ -391,4 +468,14 @@ const INBOX_EVERY: Duration = Duration::from_millis(100);
 /// A moment that does not come.
 fn far() -> Instant {
     Instant::now() + Duration::from_hours(24 * 365)
+}
+
+/// A refusal of an agent, as whoever holds a run knows refusals.
+fn refusal(refusal: antiphon_agent::machine::Refusal) -> Refusal {
+    use antiphon_agent::machine::Refusal as R;
+    match refusal {
+        R::Ended(run) | R::Late(run) => Refusal::Ended(run),
+        R::NotPending(relay) => Refusal::NotPending(relay),
+        R::Answer { relay, why } => Refusal::Answer { relay, why },
+    }
 }

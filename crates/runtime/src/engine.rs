@@ -7,19 +7,21 @@ use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::session::SessionCreated;
 use antiphon_event::{Body, Event, EventFlowId, Json, ParentId, SessionId};
 use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
-use antiphon_port::{Branch, Fault, Journal};
+use antiphon_port::{Branch, Fault, Journal, Tool};
 use tokio::sync::mpsc;
 
 use crate::clock::{Clock, Ids, SystemClock, UuidIds};
 use crate::driver::Driver;
-use crate::harness::{Harness, Harnesses, Scripted};
+use crate::harness::{Harness, Harnesses};
+use crate::mind::Mind;
+use crate::outfit::Outfitter;
 use crate::resume::{self, Resumption};
 use crate::run::Run;
 use crate::stand_in::StandIn;
-use crate::tool::{Tool, Tools};
+use crate::tool::Tools;
 
 /// How many wishes may wait for a driver.
-const WISHES_MAX: usize = 64;
+pub(crate) const WISHES_MAX: usize = 64;
 
 /// Runs flows on a journal. Cheap to clone.
 ///
@@ -50,6 +52,7 @@ pub(crate) struct Parts {
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) harnesses: Harnesses,
     pub(crate) tools: Tools,
+    pub(crate) outfitter: Option<Arc<dyn Outfitter>>,
     pub(crate) inbox: bool,
     pub(crate) stand_in: Option<Arc<dyn StandIn>>,
 }
@@ -94,9 +97,15 @@ pub enum Refused {
     /// The journal would not.
     #[error(transparent)]
     Journal(#[from] Fault),
-    /// The session holds no run of a flow.
-    #[error("session {0} holds no run of a flow")]
+    /// The session holds no run.
+    #[error("session {0} holds no run of a flow or of an agent")]
     NoRun(SessionId),
+    /// There is no flow whose state could be changed.
+    #[error("session {0} holds no run of a flow, so it has no state")]
+    NoState(SessionId),
+    /// An agent cannot have what it needs.
+    #[error("the agent cannot begin: {0}")]
+    Agent(String),
     /// The flow was built in Rust and is not in the journal.
     #[error("the journal does not hold the flow `{0}`: it was built in Rust, so hand it over to resume it")]
     NoFlow(String),
@@ -106,18 +115,16 @@ pub enum Refused {
 }
 
 impl Engine {
-    /// An engine with the machine's clock, and the scripted harness for agents: those that name it and, as long as no
-    /// other one is given for `agent`, those of flow files that name none.
+    /// An engine with the machine's clock. Agents need [somebody who equips them](Self::agents).
     pub fn new(journal: Arc<dyn Journal>) -> Self {
-        let scripted: Arc<dyn Harness> = Arc::new(Scripted);
-        let harnesses = ["scripted", "agent"].map(|name| (name.to_owned(), Arc::clone(&scripted))).into();
         let (clock, ids) = (Arc::new(SystemClock), Arc::new(UuidIds));
         Self(Arc::new(Parts {
             journal,
             clock,
             ids,
-            harnesses,
+            harnesses: Harnesses::new(),
             tools: Tools::new(),
+            outfitter: None,
             inbox: false,
             stand_in: None,
         }))
@@ -137,6 +144,13 @@ impl Engine {
         self
     }
 
+    /// Runs agents, with what this one gives them.
+    #[must_use]
+    pub fn agents(mut self, outfitter: impl Outfitter) -> Self {
+        Arc::make_mut(&mut self.0).outfitter = Some(Arc::new(outfitter));
+        self
+    }
+
     /// Runs agents whose nodes name this harness.
     #[must_use]
     pub fn harness(mut self, name: impl Into<String>, harness: impl Harness) -> Self {
@@ -146,8 +160,8 @@ impl Engine {
 
     /// Lets nodes call this tool.
     #[must_use]
-    pub fn tool(mut self, name: impl Into<String>, tool: impl Tool) -> Self {
-        Arc::make_mut(&mut self.0).tools.insert(name.into(), Arc::new(tool));
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        Arc::make_mut(&mut self.0).tools.insert(tool.spec().name.clone(), tool);
         self
     }
 
@@ -177,7 +191,7 @@ impl Engine {
         let branch = Branch::main(session.clone());
         let claim = parts.journal.claim(&session)?;
         let seq = match invocation.session {
-            Some(_) => self.follow(&branch).await?,
+            Some(_) => self.follow(&branch).await?.last().and_then(|event| event.head.seq).unwrap_or(0),
             None => 0,
         };
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
@@ -188,14 +202,14 @@ impl Engine {
             driver.batch.push(self.session_created(invocation.title.clone(), invocation.metadata.clone()));
         }
         driver.batch.extend(said);
-        let root = driver.tree.add(Scheduler::new(flow, origin), None);
+        let root = driver.tree.add(Mind::Flow(Box::new(Scheduler::new(flow, origin))), None);
         driver.feed(root, Input::Start { task: invocation.task, state: invocation.state })?;
         if invocation.session.is_none() {
             // Only now: what is refused leaves no session behind.
             parts.journal.create(&branch).await?;
         }
         driver.accept().await?;
-        let limit = driver.tree.machines[root].scheduler.flow().settings().limits.execution_timeout;
+        let limit = driver.tree.machines[root].mind.flow().flow().settings().limits.execution_timeout;
         driver.limit_after(root, limit);
         tokio::spawn(driver.run());
         Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began: seq, wishes, progress })
@@ -207,13 +221,14 @@ impl Engine {
         let parts = &self.0;
         let claim = parts.journal.claim(&branch.session)?;
         let Resumption { tree, seq, began } = resume::load(parts, &branch, flow).await?;
-        let run = tree.machines[0].scheduler.origin().run.clone();
+        let run = tree.machines[0].mind.run().clone();
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
         driver.tree = tree;
         if driver.completed() {
             driver.rest();
         } else {
+            self.equip_root(&mut driver.tree).await?;
             resume::take_over(&mut driver)?;
             driver.accept().await?;
             tokio::spawn(driver.run());
@@ -221,16 +236,16 @@ impl Engine {
         Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began, wishes, progress })
     }
 
-    /// Where a session ends in which a new run is to begin; refused while another one is under way.
-    async fn follow(&self, branch: &Branch) -> Result<u64, Refused> {
+    /// What happened in a session in which a new run is to begin; refused while another one is under way.
+    pub(crate) async fn follow(&self, branch: &Branch) -> Result<Vec<Event>, Refused> {
         let events = resume::read_all(&self.0, branch).await?;
         if let Some(run) = resume::unfinished(&events) {
             return Err(Refusal::UnderWay(run).into());
         }
-        Ok(events.last().and_then(|event| event.head.seq).unwrap_or(0))
+        Ok(events)
     }
 
-    fn session_created(&self, title: Option<String>, metadata: Option<Json>) -> Event {
+    pub(crate) fn session_created(&self, title: Option<String>, metadata: Option<Json>) -> Event {
         let body = Body::SessionCreated(SessionCreated { title, metadata });
         let mut event = Event { head: antiphon_event::Head::default(), body, extra: Vec::new() };
         event.head.at = Some(self.0.clock.now());

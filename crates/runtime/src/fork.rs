@@ -55,7 +55,10 @@ impl Engine {
     ) -> Result<Vec<Event>, Refused> {
         let past = self.past(from, Some(at), flow).await?;
         let now = Now { at: self.0.clock.now(), dice: self.0.ids.dice(), steps: None };
-        Ok(past.tree.machines[0].scheduler.decide(Input::Patch { writes, by }, now)?)
+        let Some(flow) = past.tree.machines[0].mind.as_flow() else {
+            return Err(Refused::NoState(from.session.clone()));
+        };
+        Ok(flow.decide(Input::Patch { writes, by }, now)?)
     }
 
     /// How the last run of a branch stood at a position, or stands now; changes nothing. A run that has not ended is
@@ -67,8 +70,7 @@ impl Engine {
         flow: Option<Flow>,
     ) -> Result<Report, Refused> {
         let Resumption { tree, seq, .. } = self.past(branch, at, flow).await?;
-        let root = &tree.machines[0];
-        Ok(Report::new(&root.scheduler, branch.session.clone(), root.end.as_ref(), tree.relays(), seq))
+        Ok(Report::new(&tree, branch.session.clone(), seq))
     }
 
     async fn past(

@@ -2,7 +2,6 @@
 //!
 //! Plain functions, async functions, and functions that say something while they work.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use antiphon_event::body::content::Text;
@@ -11,8 +10,7 @@ use antiphon_flow::function::{Code, Failure, Reply};
 use antiphon_flow::state::State;
 use serde_json::Value;
 
-/// A future that can be sent to another thread.
-pub type Future<T> = Pin<Box<dyn std::future::Future<Output = T> + Send>>;
+pub use antiphon_port::Future;
 
 /// Rust code as the work of a node; `Node::function` takes it.
 #[derive(Clone)]

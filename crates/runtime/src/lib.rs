@@ -3,6 +3,7 @@
 //! In: a flow and a task, or a journal to go on from. Out: events, appended before anything is done about them,
 //! and a [`Report`] whatever ended the run. Start reading at [`Engine`], then [`driver`].
 
+mod agent;
 mod budget;
 mod clock;
 mod command;
@@ -11,12 +12,16 @@ mod engine;
 mod fork;
 mod function;
 mod harness;
+mod mind;
+mod model;
+mod outfit;
 mod perform;
 mod report;
 mod resume;
 mod run;
 mod stand_in;
 mod tail;
+mod talk;
 mod timer;
 mod tool;
 mod tree;
@@ -25,12 +30,12 @@ pub use clock::{Clock, Ids, SystemClock, TaskClock, UuidIds};
 pub use engine::{Engine, Invocation, Refused};
 pub use fork::Forking;
 pub use function::{Call, Function, Future, Voice};
-pub use harness::{Harness, Invoke, Reservation, Scripted};
+pub use harness::{Harness, Invoke, Reservation};
+pub use outfit::{Kit, Outfitter};
 pub use report::{ByNode, Outcome, Report};
 pub use run::{Run, Stopped};
 pub use stand_in::{Job, StandIn};
 pub use tail::Tail;
-pub use tool::{Tool, ToolCall};
 
 /// The programs on the page about flows.
 #[cfg(doctest)]

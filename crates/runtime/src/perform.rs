@@ -16,7 +16,7 @@ use crate::driver::{Driver, Wake};
 use crate::function::{Call, Function, Future, Kind, Voice};
 use crate::harness::Invoke;
 use crate::stand_in::Job;
-use crate::tool::ToolCall;
+use crate::tool;
 
 /// Where what a node says goes: to the driver, with the attempt it belongs to.
 #[derive(Clone)]
@@ -29,6 +29,21 @@ pub(crate) struct Mouth {
 }
 
 impl Mouth {
+    pub(crate) fn new(machine: usize, attempt: Attempt, wakes: mpsc::Sender<Wake>, bounded: bool) -> Self {
+        Self { machine, attempt, wakes, bounded }
+    }
+
+    /// Whether what it spends is bounded.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.bounded
+    }
+
+    /// Tells the driver something about this work.
+    pub(crate) async fn wake(&self, wake: impl FnOnce(usize, Attempt) -> Wake) {
+        // A driver that is gone takes nothing more; the task ends with it.
+        let _ = self.wakes.send(wake(self.machine, self.attempt)).await;
+    }
+
     pub(crate) async fn say(&self, run: RunId, body: Body) {
         self.send(Some(run), body).await;
     }
@@ -39,8 +54,7 @@ impl Mouth {
             return;
         }
         let event = Event { head: Head { run_id: run, ..Head::default() }, body, extra: Vec::new() };
-        // A driver that is gone takes nothing more; the task ends with it.
-        let _ = self.wakes.send(Wake::Said(self.machine, self.attempt, Box::new(event))).await;
+        self.wake(|machine, attempt| Wake::Said(machine, attempt, Box::new(event))).await;
     }
 }
 
@@ -89,8 +103,8 @@ fn call(scheduler: &Scheduler, attempt: Attempt, branch: &str, voice: Arc<dyn Vo
 
 /// Starts the work of an attempt.
 pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortHandle {
-    let scheduler = &driver.tree.machines[machine].scheduler;
-    let mouth = Mouth { machine, attempt, wakes: driver.wakes.clone(), bounded: driver.is_bounded(machine) };
+    let scheduler = driver.tree.machines[machine].mind.flow();
+    let mouth = Mouth::new(machine, attempt, driver.wakes.clone(), driver.is_bounded(machine));
     let call = call(scheduler, attempt, driver.branch.branch.as_str(), Arc::new(mouth.clone()));
     let wakes = driver.wakes.clone();
     let report = move |result| Wake::Outcome(machine, attempt, result);
@@ -108,9 +122,9 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortH
             let json = scheduler.flow().nodes()[attempt.node].output.is_some();
             Box::pin(command::run(command.clone(), call, json))
         }
-        Work::Tool(tool) => match driver.parts.tools.get(&tool.name) {
-            Some(found) => found.call(ToolCall { input: call.input.clone(), call }),
-            None => refuse(format!("there is no tool `{}`", tool.name)),
+        Work::Tool(wanted) => match driver.parts.tools.get(&wanted.name) {
+            Some(found) => tool::of_node(Arc::clone(found), call),
+            None => refuse(format!("there is no tool `{}`", wanted.name)),
         },
         Work::Agent(agent) => match driver.parts.harnesses.get(&agent.harness) {
             Some(harness) => {

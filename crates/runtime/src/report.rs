@@ -2,10 +2,14 @@
 
 use std::ops::Index;
 
+use antiphon_agent::Agent;
 use antiphon_event::body::flow::{Pending, RunEnd};
-use antiphon_event::{FlowNodeId, Json, NodeStatus, RelayId, RunId, SessionId, StopReason};
+use antiphon_event::{EndReason, FlowNodeId, Json, NodeStatus, RelayId, RunId, SessionId, StopReason};
 use antiphon_flow::Scheduler;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::mind::Mind;
+use crate::tree::Tree;
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,34 +81,61 @@ impl<T> Index<&str> for ByNode<T> {
 }
 
 impl Report {
-    pub(crate) fn new(
-        scheduler: &Scheduler,
-        session: SessionId,
-        end: Option<&RunEnd>,
-        relays: Vec<RelayId>,
-        seq: u64,
-    ) -> Self {
+    pub(crate) fn new(tree: &Tree, session: SessionId, seq: u64) -> Self {
+        let root = &tree.machines[0];
+        let empty = Self {
+            session,
+            run: root.mind.run().clone(),
+            outcome: Outcome::Paused,
+            output: Json::from(Value::Null),
+            reason: None,
+            pending: Vec::new(),
+            outputs: ByNode(Vec::new()),
+            statuses: ByNode(Vec::new()),
+            state: Value::Null,
+            relays: tree.relays(),
+            seq,
+        };
+        match &root.mind {
+            Mind::Flow(flow) => empty.of_flow(flow, root.end.as_ref()),
+            Mind::Agent(agent) => empty.of_agent(agent),
+        }
+    }
+
+    fn of_flow(self, scheduler: &Scheduler, end: Option<&RunEnd>) -> Self {
         let flow = scheduler.flow();
         let ids = || flow.ids().iter().cloned().enumerate();
         let outputs = ids().filter_map(|(node, id)| Some((id, scheduler.output(node)?.clone())));
-        let outcome = match scheduler.ended() {
-            None => Outcome::Paused,
-            Some(NodeStatus::Completed) => Outcome::Completed,
-            Some(NodeStatus::Cancelled) => Outcome::Cancelled,
-            Some(_) => Outcome::Failed,
-        };
         Self {
-            session,
-            run: scheduler.origin().run.clone(),
-            outcome,
+            outcome: match scheduler.ended() {
+                None => Outcome::Paused,
+                Some(NodeStatus::Completed) => Outcome::Completed,
+                Some(NodeStatus::Cancelled) => Outcome::Cancelled,
+                Some(_) => Outcome::Failed,
+            },
             output: end.map_or_else(|| Json::from(Value::Null), |end| end.final_output.clone()),
             reason: end.and_then(|end| end.reason.clone()),
             pending: end.and_then(|end| end.pending.clone()).unwrap_or_default(),
             outputs: ByNode(outputs.collect()),
             statuses: ByNode(ids().map(|(node, id)| (id, scheduler.status(node))).collect()),
             state: Value::Object(scheduler.state().to_object()),
-            relays,
-            seq,
+            ..self
         }
+    }
+
+    fn of_agent(self, agent: &Agent) -> Self {
+        let result = agent.result();
+        let outcome = match (agent.ended(), &result) {
+            (None, _) | (_, None) => Outcome::Paused,
+            (Some(EndReason::Cancelled), _) => Outcome::Cancelled,
+            (_, Some(Ok(_))) => Outcome::Completed,
+            (_, Some(Err(_))) => Outcome::Failed,
+        };
+        let output = match result {
+            Some(Ok(output)) => output,
+            Some(Err(failure)) => Json::from(json!({"error": failure.message})),
+            None => Json::from(Value::Null),
+        };
+        Self { outcome, output, ..self }
     }
 }

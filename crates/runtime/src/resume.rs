@@ -1,11 +1,16 @@
 //! Going on from the journal alone: the machines are built again from their events.
 
-use antiphon_event::{Body, Event, RunId};
+use std::sync::Arc;
+
+use antiphon_agent::machine as agent;
+use antiphon_event::{Body, CallId, Event, RunId};
 use antiphon_flow::{Attempt, Flow, Input, Origin, Scheduler};
 use antiphon_port::Branch;
 
+use crate::agent::{of_call, of_node};
 use crate::driver::Driver;
 use crate::engine::{Parts, Refused};
+use crate::mind::Mind;
 use crate::tree::{Tree, child, parse_start_id};
 
 /// How many events are read at once.
@@ -33,13 +38,26 @@ pub(crate) async fn read_all(parts: &Parts, branch: &Branch) -> Result<Vec<Event
     }
 }
 
+/// Whether a root run begins with this event: a flow's, or that of an agent somebody talks with.
+fn is_root(event: &Event) -> bool {
+    match &event.body {
+        Body::RunStart(_) => event.head.node_path.is_none(),
+        Body::HarnessStart(start) => {
+            event.head.node_id.is_none() && start.definition.is_some() && start.depth.unwrap_or(0) == 0
+        }
+        _ => false,
+    }
+}
+
 /// The root run that has begun and not ended, if there is one.
 pub(crate) fn unfinished(events: &[Event]) -> Option<RunId> {
     let mut open = None;
     for event in events {
         match &event.body {
-            Body::RunStart(_) if event.head.node_path.is_none() => open.clone_from(&event.head.run_id),
-            Body::RunEnd(_) if event.head.run_id == open => open = None,
+            Body::RunStart(_) | Body::HarnessStart(_) if is_root(event) => {
+                open.clone_from(&event.head.run_id)
+            }
+            Body::RunEnd(_) | Body::HarnessEnd(_) if event.head.run_id == open => open = None,
             Body::Resumed(_) if event.head.node_path.is_none() && open.is_none() => {
                 open.clone_from(&event.head.run_id);
             }
@@ -56,18 +74,36 @@ pub(crate) async fn load(parts: &Parts, branch: &Branch, flow: Option<Flow>) -> 
 
 /// Builds the machines of the last run that events tell of.
 pub(crate) fn rebuild(events: &[Event], branch: &Branch, flow: Option<Flow>) -> Result<Resumption, Refused> {
-    let root = |event: &&Event| matches!(event.body, Body::RunStart(_)) && event.head.node_path.is_none();
-    let Some(start) = events.iter().rposition(|event| root(&event)) else {
+    let Some(start) = events.iter().rposition(is_root) else {
         return Err(Refused::NoRun(branch.session.clone()));
     };
     let seq = events.last().and_then(|event| event.head.seq).unwrap_or(0);
     let began = events[start].head.seq.map_or(0, |seq| seq - 1);
     let mut tree = Tree::default();
-    tree.add(Scheduler::new(flow_of(&events[start], flow)?, origin_of(&events[start])), None);
+    tree.add(root_of(events, start, flow)?, None);
     for event in &events[start..] {
         replay(&mut tree, event);
     }
     Ok(Resumption { tree, seq, began })
+}
+
+/// The machine of a root run before its first event.
+fn root_of(events: &[Event], start: usize, flow: Option<Flow>) -> Result<Mind, Refused> {
+    let first = &events[start];
+    let Body::HarnessStart(harness) = &first.body else {
+        return Ok(Mind::Flow(Box::new(Scheduler::new(flow_of(first, flow)?, origin_of(first)))));
+    };
+    let text = harness.definition.as_ref().map_or("null", |definition| definition.as_str());
+    let definition = serde_json::from_str(text).map_err(|error| Refused::Unreadable(error.to_string()))?;
+    let origin = agent::Origin {
+        run: first.head.run_id.clone().expect("a harness_start without a run is not decoded"),
+        parent: first.head.parent_id.clone(),
+        turn: first.head.event_flow_id.clone(),
+        who: first.head.agent.clone().unwrap_or_else(|| Arc::new(crate::agent::root("agent".to_owned()))),
+        path: Vec::new(),
+        nested: false,
+    };
+    Ok(Mind::Agent(Box::new(crate::talk::in_conversation(Arc::new(definition), origin, &events[..start]))))
 }
 
 fn flow_of(start: &Event, given: Option<Flow>) -> Result<Flow, Refused> {
@@ -92,46 +128,71 @@ fn origin_of(start: &Event) -> Origin {
 /// Applies one event of the past; what it asks for was done then, or is looked after when all are applied.
 fn replay(tree: &mut Tree, event: &Event) {
     let Some(run) = &event.head.run_id else { return };
-    let machine = match tree.of_run(run) {
-        Some(machine) => machine,
-        None if matches!(event.body, Body::RunStart(_)) => match adopt(tree, event) {
-            Some(machine) => machine,
-            None => return,
-        },
-        None => return,
+    let machine = match (tree.of_run(run), &event.body) {
+        (Some(machine), _) => Some(machine),
+        (None, Body::RunStart(_)) => adopt(tree, event),
+        (None, Body::HarnessStart(_)) => adopt_agent(tree, event),
+        // What users say while an agent works is of runs of their own; the agent hears it.
+        (None, Body::User(_)) => tree.machines[0].mind.as_agent().map(|_| 0),
+        (None, _) => None,
     };
-    tree.machines[machine].scheduler.apply(event);
+    let Some(machine) = machine else { return };
+    tree.machines[machine].mind.apply(event, &mut Vec::new(), machine);
     tree.enter(machine, &event.body);
-    if let Body::RunEnd(end) = &event.body {
-        tree.machines[machine].end = Some(end.as_ref().clone());
+    match &event.body {
+        Body::RunEnd(end) => tree.machines[machine].end = Some(end.as_ref().clone()),
+        Body::GrantAdded(_) => tree.share(machine, event),
+        _ => {}
     }
 }
 
 /// The machine of a nested run, found by what its first event says caused it.
 fn adopt(tree: &mut Tree, event: &Event) -> Option<usize> {
+    let (around, attempt) = node_of(tree, event)?;
+    let inner = child(tree.machines[around].mind.flow(), attempt, event.head.run_id.clone()?)?;
+    Some(tree.add(inner, Some((around, attempt))))
+}
+
+/// The attempt at a node that caused the run of an event.
+fn node_of(tree: &Tree, event: &Event) -> Option<(usize, Attempt)> {
     let parent = event.head.parent_id.as_ref()?;
     let (run, node, execution, attempt) = parse_start_id(parent.as_str())?;
     let around = tree.of_run(&RunId::from(run))?;
-    let scheduler = &tree.machines[around].scheduler;
-    let attempt = Attempt { node: scheduler.flow().index(node)?, execution, attempt };
-    let inner = child(scheduler, attempt, event.head.run_id.clone()?)?;
-    Some(tree.add(inner, Some((around, attempt))))
+    let node = tree.machines[around].mind.as_flow()?.flow().index(node)?;
+    Some((around, Attempt { node, execution, attempt }))
+}
+
+/// The same for an agent: the work of a node, or what another agent called.
+fn adopt_agent(tree: &mut Tree, event: &Event) -> Option<usize> {
+    let run = event.head.run_id.clone()?;
+    if let Some((around, attempt)) = node_of(tree, event) {
+        let mind = of_node(tree, around, attempt, run).ok()?;
+        return Some(tree.add(mind, Some((around, attempt))));
+    }
+    let call = CallId::from(event.head.parent_id.as_ref()?.as_str());
+    let caller = tree.of_run(&RunId::from(call.as_str().split_once('/')?.0))?;
+    let agent = tree.machines[caller].mind.as_agent()?;
+    let mind = of_call(agent, &call, &agent.running(&call)?.input.clone(), run).ok()?;
+    let attempt = Attempt { node: tree.machines[caller].slot(&call), execution: 1, attempt: 1 };
+    Some(tree.add(mind, Some((caller, attempt))))
 }
 
 /// A new process takes the runs over: what was under way is repeated if that is safe, else a person is asked.
 pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
-    driver.feed(0, Input::Resume)?;
+    if driver.tree.machines[0].mind.as_flow().is_some() {
+        driver.feed(0, Input::Resume)?;
+    }
     driver.forfeit_all();
     for machine in 1..driver.tree.machines.len() {
         let Some((around, attempt)) = driver.tree.machines[machine].parent else { continue };
-        let scheduler = &driver.tree.machines[machine].scheduler;
-        let wanted = driver.tree.machines[around].scheduler.executing_inside(attempt);
-        if wanted.is_some() && scheduler.ended().is_none() {
+        let wanted = driver.tree.machines[around].mind.executes_inside(attempt);
+        let mind = &driver.tree.machines[machine].mind;
+        if wanted && mind.as_flow().is_some() && !mind.has_ended() {
             driver.try_feed(machine, Input::Resume);
         }
     }
     for machine in (0..driver.tree.machines.len()).rev() {
-        if driver.tree.machines[machine].scheduler.ended().is_none() {
+        if !driver.tree.machines[machine].mind.has_ended() {
             driver.take_up(machine);
         } else {
             driver.stir(machine);

@@ -1,33 +1,94 @@
-//! [`Tool`]: something a node, or an agent, can call by name.
+//! One call of a tool, in a task of its own that reports to the driver.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::function::{Call, Future};
-use antiphon_event::Json;
+use antiphon_agent::machine::Returned;
+use antiphon_event::body::tool::ToolProgress;
+use antiphon_event::{Body, CallId, ErrorCode, Json};
 use antiphon_flow::function::{Failure, Reply};
+use antiphon_port::{Future, Progress, Tool, ToolCall, ToolReply};
+use futures_util::FutureExt;
+use tokio::task::AbortHandle;
 
-/// A call of a tool.
-pub struct ToolCall {
-    /// Its arguments.
-    pub input: Json,
-    /// The execution it is part of; its key tells a repeat from a second wish.
-    pub call: Call,
+use crate::driver::Wake;
+use crate::function::Call;
+use crate::perform::Mouth;
+
+pub(crate) type Tools = BTreeMap<String, Arc<dyn Tool>>;
+
+/// A call that an agent wants.
+pub(crate) struct Wanted {
+    pub(crate) tool: Arc<dyn Tool>,
+    pub(crate) input: Json,
+    pub(crate) call: CallId,
+    pub(crate) key: Arc<str>,
+    pub(crate) timeout: Duration,
 }
 
-/// Something that can be called by name. May be called from many tasks at once; dropped to be cancelled.
-pub trait Tool: Send + Sync + 'static {
-    /// Does it.
-    fn call(&self, call: ToolCall) -> Future<Result<Reply, Failure>>;
+/// Where what a tool says goes: to the agent that called it.
+struct Ear {
+    call: CallId,
+    mouth: Mouth,
 }
 
-impl<F> Tool for F
-where
-    F: Fn(ToolCall) -> Future<Result<Reply, Failure>> + Send + Sync + 'static,
-{
-    fn call(&self, call: ToolCall) -> Future<Result<Reply, Failure>> {
-        self(call)
+impl Progress for Ear {
+    fn say(&self, content: Json) -> Future<()> {
+        let (mouth, call) = (self.mouth.clone(), self.call.clone());
+        Box::pin(async move {
+            mouth.wake(|machine, attempt| Wake::Progress(machine, attempt, call, content)).await;
+        })
     }
 }
 
-pub(crate) type Tools = BTreeMap<String, Arc<dyn Tool>>;
+/// Calls a tool for an agent.
+pub(crate) fn start(wanted: Wanted, mouth: Mouth) -> AbortHandle {
+    tokio::spawn(async move {
+        let Wanted { tool, input, call, key, timeout } = wanted;
+        let progress = Arc::new(Ear { call: call.clone(), mouth: mouth.clone() });
+        let work = run(&*tool, ToolCall { input, key, progress });
+        let result = tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| Err(overrun(timeout)));
+        let result = result.map(|reply| Returned { output: reply.output, provenance: reply.provenance });
+        mouth.wake(|machine, attempt| Wake::Returned(machine, attempt, call, result)).await;
+    })
+    .abort_handle()
+}
+
+async fn run(tool: &dyn Tool, call: ToolCall) -> Result<ToolReply, Failure> {
+    let panicked = |_| Err(Failure { code: ErrorCode::Failed, message: "its code panicked".to_owned() });
+    let called = AssertUnwindSafe(async { tool.call(call).await }).catch_unwind();
+    let result = called.await.map_or_else(panicked, Ok)?;
+    result.map_err(|fault| Failure { code: fault.code, message: fault.message })
+}
+
+fn overrun(timeout: Duration) -> Failure {
+    let message = format!("it took longer than {} ms and was stopped", timeout.as_millis());
+    Failure { code: ErrorCode::Timeout, message }
+}
+
+/// Where what a tool says goes: to the readers of the node whose work it is.
+struct Node(Call, String);
+
+impl Progress for Node {
+    fn say(&self, content: Json) -> Future<()> {
+        let id = format!("{}/{}:{}", self.0.run, self.0.node, self.0.execution);
+        let progress = ToolProgress {
+            id: format!("{id}:progress").into(),
+            tool_call_id: id.into(),
+            name: self.1.clone(),
+            content,
+        };
+        self.0.voice.say(Body::ToolProgress(progress))
+    }
+}
+
+/// Calls a tool as the work of a node.
+pub(crate) fn of_node(tool: Arc<dyn Tool>, call: Call) -> Future<Result<Reply, Failure>> {
+    Box::pin(async move {
+        let (input, key, name) = (call.input.clone(), Arc::clone(&call.key), tool.spec().name.clone());
+        let call = ToolCall { input, key, progress: Arc::new(Node(call, name)) };
+        run(&*tool, call).await.map(|reply| Reply::new(reply.output))
+    })
+}

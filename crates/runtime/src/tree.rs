@@ -4,22 +4,31 @@ use std::collections::{BTreeMap, HashMap};
 
 use antiphon_event::body::flow::RunEnd;
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, ErrorCode, NodeStatus, ParentId, RelayId, RunId};
+use antiphon_event::{Body, CallId, ErrorCode, Event, NodeStatus, ParentId, RelayId, RunId};
 use antiphon_flow::budget::Ledger;
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Flow, Origin, Scheduler, Work};
 use tokio::task::AbortHandle;
 
+use crate::mind::{MODEL, Mind, reply};
+use crate::outfit::Kit;
+
 /// One run of the tree.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    pub(crate) scheduler: Scheduler,
-    /// The node whose work it is.
+    pub(crate) mind: Mind,
+    /// What an agent has to do its work with, once that is there.
+    pub(crate) kit: Option<Kit>,
+    /// The calls of an agent, in the order in which they first ran: what gives each a place of its own.
+    slots: Vec<CallId>,
+    /// The node, or the call, whose work it is.
     pub(crate) parent: Option<(usize, Attempt)>,
     /// The work that is under way, by node.
     pub(crate) tasks: Tasks,
     /// The runs inside its nodes, by node and execution.
     pub(crate) children: HashMap<(usize, u32), usize>,
+    /// The last agent that was the work of each node.
+    pub(crate) agents: HashMap<usize, usize>,
     pub(crate) end: Option<RunEnd>,
     /// How long it had been at work when the attempt began that it is the work of.
     pub(crate) worked_before_ms: u64,
@@ -29,6 +38,23 @@ pub(crate) struct Machine {
     pub(crate) stirred: bool,
     /// What it and the runs inside it may spend, if that is bounded.
     pub(crate) ledger: Option<Ledger>,
+}
+
+impl Machine {
+    /// The place of a call of an agent.
+    pub(crate) fn slot(&mut self, call: &CallId) -> usize {
+        let known = self.slots.iter().position(|slot| slot == call);
+        let slot = known.unwrap_or_else(|| {
+            self.slots.push(call.clone());
+            self.slots.len() - 1
+        });
+        MODEL + 1 + slot
+    }
+
+    /// The call that has this place.
+    pub(crate) fn call_at(&self, slot: usize) -> Option<&CallId> {
+        self.slots.get(slot.checked_sub(MODEL + 1)?)
+    }
 }
 
 /// The work that is under way in one run: a place for each node.
@@ -73,19 +99,25 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    pub(crate) fn add(&mut self, scheduler: Scheduler, parent: Option<(usize, Attempt)>) -> usize {
+    pub(crate) fn add(&mut self, mind: Mind, parent: Option<(usize, Attempt)>) -> usize {
         let machine = self.machines.len();
-        self.by_run.insert(scheduler.origin().run.clone(), machine);
+        self.by_run.insert(mind.run().clone(), machine);
         if let Some((around, attempt)) = parent {
             self.machines[around].children.insert((attempt.node, attempt.execution), machine);
+            if mind.as_agent().is_some() {
+                self.machines[around].agents.insert(attempt.node, machine);
+            }
         }
-        let ledger = Ledger::new(&scheduler.flow().settings().limits);
+        let ledger = mind.as_flow().and_then(|flow| Ledger::new(&flow.flow().settings().limits));
         self.machines.push(Machine {
             ledger,
-            scheduler,
+            mind,
+            kit: None,
+            slots: Vec::new(),
             parent,
             tasks: Tasks::default(),
             children: HashMap::new(),
+            agents: HashMap::new(),
             end: None,
             worked_before_ms: 0,
             pause_told: false,
@@ -123,22 +155,35 @@ impl Tree {
         }
     }
 
+    /// What was granted to one agent holds for all of the tree.
+    pub(crate) fn share(&mut self, granted: usize, event: &Event) {
+        for (machine, other) in self.machines.iter_mut().enumerate() {
+            if let (Some(agent), true) = (other.mind.as_agent_mut(), machine != granted) {
+                agent.heed(event);
+            }
+        }
+    }
+
     pub(crate) fn of_run(&self, run: &RunId) -> Option<usize> {
         self.by_run.get(run).copied()
     }
 
     /// The machine that waits for an answer to this request.
     pub(crate) fn of_relay(&self, relay: &RelayId) -> Option<usize> {
-        self.machines.iter().position(|machine| machine.scheduler.relays().any(|id| id == relay))
+        self.machines.iter().position(|machine| machine.mind.relays().contains(relay))
     }
 
     pub(crate) fn relays(&self) -> Vec<RelayId> {
-        self.machines.iter().flat_map(|machine| machine.scheduler.relays().cloned()).collect()
+        self.machines.iter().flat_map(|machine| machine.mind.relays()).collect()
     }
 
     /// What the run inside a node comes to for the node, once it has ended.
     pub(crate) fn result(&self, machine: usize) -> Option<Result<Reply, Failure>> {
-        let Machine { scheduler, end, .. } = &self.machines[machine];
+        let Machine { mind, end, .. } = &self.machines[machine];
+        let scheduler = match mind {
+            Mind::Flow(flow) => flow,
+            Mind::Agent(agent) => return reply(agent),
+        };
         let end = end.as_ref()?;
         Some(match scheduler.ended()? {
             NodeStatus::Completed => {
@@ -168,7 +213,7 @@ fn why(scheduler: &Scheduler, end: &RunEnd) -> String {
 }
 
 /// The run that does the work of a node, ready to begin.
-pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<Scheduler> {
+pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<Mind> {
     let (flow, item) = match &around.flow().nodes()[attempt.node].work {
         Work::Flow(flow) => (flow.clone(), false),
         Work::Map(map) => {
@@ -187,7 +232,8 @@ pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<
         item,
     };
     let scheduler = Scheduler::new(flow, origin);
-    Some(if item { scheduler.inside(around) } else { scheduler })
+    let scheduler = if item { scheduler.inside(around) } else { scheduler };
+    Some(Mind::Flow(Box::new(scheduler)))
 }
 
 /// The id of the node of the conversation graph that an attempt begins with.

@@ -18,9 +18,7 @@ impl Agent {
     pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
         self.pass_time(event);
         self.seen.apply(event, &mut Changes::default());
-        if let Body::GrantAdded(grant) = &event.body {
-            self.grants.extend(serde_json::from_str(grant.rule.as_str()));
-        }
+        self.heed(event);
         if event.head.run_id.as_ref() != Some(&self.origin.run) {
             return Vec::new();
         }
@@ -35,7 +33,7 @@ impl Agent {
                 self.calls.set(&result.id, State::Done);
                 return self.perhaps_next();
             }
-            Body::Relay(relay) => return self.asked(relay),
+            Body::Relay(relay) => return self.requested(relay),
             Body::RelayResolved(resolved) => return self.resolved(resolved),
             Body::GrantAdded(grant) if grant.scope == Scope::Project => {
                 return vec![Effect::Keep(grant.rule.clone())];
@@ -71,6 +69,13 @@ impl Agent {
             _ => {}
         }
         Vec::new()
+    }
+
+    /// Takes in what people granted, to it or to another agent of its tree.
+    pub fn heed(&mut self, event: &Event) {
+        if let Body::GrantAdded(grant) = &event.body {
+            self.grants.extend(serde_json::from_str(grant.rule.as_str()));
+        }
     }
 
     fn pass_time(&mut self, event: &Event) {
@@ -142,6 +147,7 @@ impl Agent {
             self.phase = Phase::Ready;
             return Effect::Ask;
         };
+        self.faults += 1;
         self.phase = Phase::Delayed(delay);
         Effect::Wait(delay)
     }
@@ -161,7 +167,7 @@ impl Agent {
         vec![Effect::Ask]
     }
 
-    fn asked(&mut self, relay: &Relay) -> Vec<Effect> {
+    fn requested(&mut self, relay: &Relay) -> Vec<Effect> {
         let watch = relay.expires_at.map(|at| Effect::Watch(relay.id.clone(), at));
         match &relay.tool_call_id {
             Some(call) => self.calls.asked(call, relay.clone()),

@@ -49,6 +49,7 @@ impl Agent {
             system: INSTRUCTIONS.to_owned(),
             messages: vec![Message::User { content }],
             max_tokens: self.definition.model.max_tokens,
+            call: self.asked(),
             ..Prompt::default()
         })
     }

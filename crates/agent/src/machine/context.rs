@@ -56,11 +56,12 @@ impl Agent {
             max_tokens: model.max_tokens,
             temperature: model.temperature,
             thinking_tokens: model.thinking_tokens,
+            call: self.asked(),
         })
     }
 
     /// The conversation as it sees it, with long results cut.
-    fn messages(&self) -> Vec<Message> {
+    pub fn messages(&self) -> Vec<Message> {
         let own = self.seen.projection().list(self.seen.conversation());
         let mut messages = self.before.clone();
         messages.extend(own);
@@ -70,6 +71,18 @@ impl Agent {
             }
         }
         messages
+    }
+
+    /// How many times it has asked its model: answers, and failures that were tried again.
+    pub fn asked(&self) -> u32 {
+        self.asked_before + self.iterations + self.faults
+    }
+
+    /// The same agent that asked its model so many times before this run.
+    #[must_use]
+    pub fn after(mut self, asked: u32) -> Self {
+        self.asked_before = asked;
+        self
     }
 
     /// Where arguments came from, as far as that can be told.

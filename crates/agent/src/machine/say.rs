@@ -139,10 +139,10 @@ impl Agent {
 
     fn delay_ms(&self, fault: &Fault, dice: f64) -> u64 {
         if let Some(after) = fault.retry_after {
-            return (after.as_millis() as u64).min(RETRY_AFTER_MAX_MS);
+            return (after.as_millis() as u64).clamp(1, RETRY_AFTER_MAX_MS);
         }
         let delay = DELAY_MS * f64::from(2_u32.saturating_pow(self.attempt - 1));
-        (delay.min(DELAY_MAX_MS) * (0.5 + dice / 2.0)) as u64
+        ((delay.min(DELAY_MAX_MS) * (0.5 + dice / 2.0)) as u64).max(1)
     }
 }
 

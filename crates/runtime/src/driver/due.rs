@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use antiphon_agent::machine::Input as Hears;
 use antiphon_event::{RelayId, StopReason, Timestamp};
 use antiphon_flow::{Attempt, Input};
 use tokio::time::Instant;
 
 use super::{Driver, Due};
+use crate::mind::Mind;
 
 impl Driver {
     pub(super) fn watch(&mut self, machine: usize, relay: RelayId, at: Timestamp) {
@@ -16,11 +18,12 @@ impl Driver {
 
     /// Sees to it that an attempt does not take longer than it may.
     pub(super) fn time(&mut self, machine: usize, attempt: Attempt) {
-        let Some(timeout) = self.tree.machines[machine].scheduler.flow().nodes()[attempt.node].timeout else {
+        let Some(timeout) = self.tree.machines[machine].mind.flow().flow().nodes()[attempt.node].timeout
+        else {
             return;
         };
         if let Some(inner) = self.inside(machine, attempt) {
-            let worked = self.tree.machines[inner].scheduler.worked_until(self.parts.clock.now());
+            let worked = self.tree.machines[inner].mind.worked_until(self.parts.clock.now());
             self.tree.machines[inner].worked_before_ms = worked;
         }
         self.timers.set(Instant::now() + timeout, Due::Overrun(machine, attempt));
@@ -28,7 +31,7 @@ impl Driver {
 
     pub(crate) fn limit_after(&mut self, machine: usize, limit: Option<Duration>) {
         if let Some(limit) = limit {
-            let worked = Duration::from_millis(self.tree.machines[machine].scheduler.worked_ms());
+            let worked = Duration::from_millis(self.tree.machines[machine].mind.flow().worked_ms());
             self.timers.set(Instant::now() + limit.saturating_sub(worked), Due::Limit(machine));
         }
     }
@@ -40,25 +43,32 @@ impl Driver {
                 self.delayed -= 1;
                 self.try_feed(machine, Input::Due(attempt));
             }
-            Due::Expiry(machine, relay) => self.try_feed(machine, Input::Expired(relay)),
+            Due::Expiry(machine, relay) => match &self.tree.machines[machine].mind {
+                Mind::Flow(_) => self.try_feed(machine, Input::Expired(relay)),
+                Mind::Agent(_) => self.try_tell(machine, Hears::Expired(relay)),
+            },
+            Due::Ask(machine, call) => {
+                self.delayed -= 1;
+                self.ask_model(machine, call);
+            }
             Due::Limit(machine) => self.overtime(machine),
         }
     }
 
     /// Cuts an attempt off whose time is over; time that the run inside it did not work does not count.
     pub(super) fn overrun(&mut self, machine: usize, attempt: Attempt) {
-        let scheduler = &self.tree.machines[machine].scheduler;
+        let scheduler = self.tree.machines[machine].mind.flow();
         if scheduler.executing_inside(attempt).is_none() {
             return;
         }
         let timeout = scheduler.flow().nodes()[attempt.node].timeout;
         if let Some((inner, timeout)) = self.inside(machine, attempt).zip(timeout) {
             let inner = &self.tree.machines[inner];
-            let worked = inner.scheduler.worked_until(self.parts.clock.now());
+            let worked = inner.mind.worked_until(self.parts.clock.now());
             let worked = Duration::from_millis(worked.saturating_sub(inner.worked_before_ms));
             let left = timeout.saturating_sub(worked);
             if !left.is_zero() {
-                return self.defer(inner.scheduler.at_work(), left, Due::Overrun(machine, attempt));
+                return self.defer(inner.mind.is_at_work(), left, Due::Overrun(machine, attempt));
             }
         }
         self.try_feed(machine, Input::Timeout(attempt));
@@ -75,7 +85,7 @@ impl Driver {
 
     /// Cuts a run off whose time is over; time it did not work does not count.
     pub(super) fn overtime(&mut self, machine: usize) {
-        let scheduler = &self.tree.machines[machine].scheduler;
+        let scheduler = self.tree.machines[machine].mind.flow();
         let Some(limit) = scheduler.flow().settings().limits.execution_timeout else { return };
         if scheduler.ended().is_some() {
             return;

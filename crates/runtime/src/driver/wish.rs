@@ -1,5 +1,6 @@
 //! What somebody wants of a run: by its handle, or from another process.
 
+use antiphon_agent::machine::Input as Hears;
 use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, Mode};
@@ -7,6 +8,7 @@ use antiphon_flow::{Input, Refusal};
 use antiphon_port::Fault;
 
 use super::Driver;
+use crate::mind::Mind;
 use crate::run::{Asked, Standing, Wish};
 
 impl Driver {
@@ -29,20 +31,27 @@ impl Driver {
     pub(super) fn answer(&mut self, answer: RelayResolved) -> Result<(), Refusal> {
         let machine = self.tree.of_relay(&answer.relay_id);
         let machine = machine.ok_or_else(|| Refusal::NotPending(answer.relay_id.clone()))?;
-        self.feed(machine, Input::Answer(answer))
+        match &self.tree.machines[machine].mind {
+            Mind::Flow(_) => self.feed(machine, Input::Answer(answer)),
+            Mind::Agent(_) => self.tell(machine, Hears::Answer(answer)),
+        }
     }
 
     /// Stops the tree: at once from the innermost run outwards, or gracefully from the root down.
     pub(super) fn cancel(&mut self, by: &str, mode: &Mode) -> Result<(), Refusal> {
         if *mode == Mode::Now {
             for machine in (1..self.tree.machines.len()).rev() {
-                let inner = &self.tree.machines[machine].scheduler;
-                if inner.started() && inner.ended().is_none() {
-                    self.try_feed(machine, Input::Cancel { by: by.to_owned(), mode: mode.clone() });
+                let inner = &self.tree.machines[machine].mind;
+                if inner.has_started() && !inner.has_ended() {
+                    self.ask_to_stop(machine, by, mode);
                 }
             }
         }
-        self.feed(0, Input::Cancel { by: by.to_owned(), mode: mode.clone() })
+        let (by, mode) = (by.to_owned(), mode.clone());
+        match &self.tree.machines[0].mind {
+            Mind::Flow(_) => self.feed(0, Input::Cancel { by, mode }),
+            Mind::Agent(_) => self.tell(0, Hears::Cancel { by, mode }),
+        }
     }
 
     /// Reads what other processes left for this one.
@@ -70,11 +79,11 @@ impl Driver {
 
     /// Writes something down that is worth knowing and is no error of the run.
     fn remark(&mut self, message: String) {
-        let scheduler = &self.tree.machines[0].scheduler;
+        let root = &self.tree.machines[0].mind;
         let diagnostic = Diagnostic { level: "warn".to_owned(), source: "inbox".to_owned(), message };
-        let mut event = Event::new(scheduler.origin().run.clone(), Body::Diagnostic(diagnostic));
+        let mut event = Event::new(root.run().clone(), Body::Diagnostic(diagnostic));
         event.head.at = Some(self.parts.clock.now());
-        event.head.event_flow_id.clone_from(&scheduler.origin().turn);
+        event.head.event_flow_id = root.turn().cloned();
         self.batch.push(event);
     }
 }

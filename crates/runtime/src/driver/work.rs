@@ -9,11 +9,19 @@ use antiphon_flow::{Attempt, Effect, Input, Waits};
 use tokio::time::Instant;
 
 use super::{Driver, Due};
+use crate::mind::Mind;
 use crate::perform;
 use crate::tree::{Task, child};
 
 impl Driver {
-    pub(super) fn perform(&mut self, machine: usize, effect: Effect) {
+    pub(super) fn perform(&mut self, machine: usize, effect: crate::mind::Effect) {
+        match effect {
+            crate::mind::Effect::Flow(effect) => self.perform_of_flow(machine, effect),
+            crate::mind::Effect::Agent(effect) => self.perform_of_agent(machine, effect),
+        }
+    }
+
+    fn perform_of_flow(&mut self, machine: usize, effect: Effect) {
         match effect {
             Effect::Perform(attempt) => self.begin(machine, attempt),
             Effect::Wait(attempt, millis) => {
@@ -30,8 +38,7 @@ impl Driver {
 
     /// Starts the work of a node.
     pub(super) fn begin(&mut self, machine: usize, attempt: Attempt) {
-        let scheduler = &self.tree.machines[machine].scheduler;
-        if scheduler.executing(attempt).is_none() {
+        if !self.tree.machines[machine].mind.executes(attempt) {
             return;
         }
         self.time(machine, attempt);
@@ -50,19 +57,20 @@ impl Driver {
 
     /// Begins, or goes on with, the run that is the work of a node; false for other work.
     pub(super) fn begin_child(&mut self, machine: usize, attempt: Attempt) -> bool {
-        if let Some(inner) = self.inside(machine, attempt) {
+        if let Some(inner) = self.inside(machine, attempt).filter(|inner| self.goes_on(*inner)) {
             self.tree.machines[inner].parent = Some((machine, attempt));
-            self.try_feed(inner, Input::Resume);
-            let limit = self.tree.machines[inner].scheduler.flow().settings().limits.execution_timeout;
-            self.limit_after(inner, limit);
+            return self.begin_again(inner);
+        }
+        if self.is_agent(machine, attempt) {
+            self.begin_agent(machine, attempt);
             return true;
         }
         let run = self.parts.ids.run();
-        let around = &self.tree.machines[machine].scheduler;
-        let Some(scheduler) = child(around, attempt, run) else { return false };
+        let around = self.tree.machines[machine].mind.flow();
+        let Some(mind) = child(around, attempt, run) else { return false };
         let task = around.input(attempt.node);
-        let limit = scheduler.flow().settings().limits.execution_timeout;
-        let inner = self.tree.add(scheduler, Some((machine, attempt)));
+        let limit = mind.flow().flow().settings().limits.execution_timeout;
+        let inner = self.tree.add(mind, Some((machine, attempt)));
         match self.feed(inner, Input::Start { task, state: BTreeMap::new() }) {
             Ok(()) => self.limit_after(inner, limit),
             Err(refusal) => {
@@ -73,16 +81,44 @@ impl Driver {
         true
     }
 
+    /// Whether another attempt goes on with a run that is there: an agent that has ended begins anew.
+    fn goes_on(&self, inner: usize) -> bool {
+        let mind = &self.tree.machines[inner].mind;
+        mind.as_flow().is_some() || !mind.has_ended()
+    }
+
+    /// Goes on with a run that is the work of a node, and may have ended in an attempt before.
+    fn begin_again(&mut self, inner: usize) -> bool {
+        match &self.tree.machines[inner].mind {
+            Mind::Flow(flow) => {
+                let limit = flow.flow().settings().limits.execution_timeout;
+                self.try_feed(inner, Input::Resume);
+                self.limit_after(inner, limit);
+            }
+            Mind::Agent(_) => self.take_up_agent(inner),
+        }
+        true
+    }
+
     pub(super) fn stop(&mut self, machine: usize, attempt: Attempt) {
         self.drop_task(machine, attempt.node);
         if let Some(inner) = self.inside(machine, attempt) {
-            self.try_feed(inner, Input::Cancel { by: "run".to_owned(), mode: Mode::Now });
+            self.ask_to_stop(inner, "run", &Mode::Now);
         }
     }
 
     pub(super) fn wind(&mut self, machine: usize, attempt: Attempt) {
         if let Some(inner) = self.inside(machine, attempt) {
-            self.try_feed(inner, Input::Cancel { by: "run".to_owned(), mode: Mode::Graceful });
+            self.ask_to_stop(inner, "run", &Mode::Graceful);
+        }
+    }
+
+    /// Asks a run inside another to stop.
+    pub(super) fn ask_to_stop(&mut self, machine: usize, by: &str, mode: &Mode) {
+        let (by, mode) = (by.to_owned(), mode.clone());
+        match &self.tree.machines[machine].mind {
+            Mind::Flow(_) => self.try_feed(machine, Input::Cancel { by, mode }),
+            Mind::Agent(_) => self.stop_agent(machine, by, mode),
         }
     }
 
@@ -104,11 +140,14 @@ impl Driver {
 
     /// Everything that has no outcome yet is taken up again: by this process, which did not start it.
     pub(crate) fn take_up(&mut self, machine: usize) {
-        for (attempt, waits) in self.tree.machines[machine].scheduler.open() {
+        if self.tree.machines[machine].mind.as_agent().is_some() {
+            return self.take_up_agent(machine);
+        }
+        for (attempt, waits) in self.tree.machines[machine].mind.flow().open() {
             let inside = self.inside(machine, attempt).is_some();
             match waits {
                 Waits::Person(Some(at)) => {
-                    let relay = self.tree.machines[machine].scheduler.relay_of(attempt.node).cloned();
+                    let relay = self.tree.machines[machine].mind.flow().relay_of(attempt.node).cloned();
                     if let Some(relay) = relay {
                         self.watch(machine, relay, at);
                     }
@@ -120,14 +159,19 @@ impl Driver {
                     self.timers.set(at, Due::Retry(machine, attempt));
                 }
                 Waits::Work if inside => self.time(machine, attempt),
-                Waits::Work if self.tree.machines[machine].scheduler.has_run_inside(attempt.node) => {
-                    self.effects.push((machine, Effect::Perform(attempt)));
+                Waits::Work if self.has_run_inside(machine, attempt) => {
+                    self.effects.push((machine, crate::mind::Effect::Flow(Effect::Perform(attempt))));
                 }
                 Waits::Work => self.try_feed(machine, Input::Lost(attempt)),
             }
         }
-        let limit = self.tree.machines[machine].scheduler.flow().settings().limits.execution_timeout;
+        let limit = self.tree.machines[machine].mind.flow().flow().settings().limits.execution_timeout;
         self.limit_after(machine, limit);
         self.stir(machine);
+    }
+
+    fn has_run_inside(&self, machine: usize, attempt: Attempt) -> bool {
+        let flow = self.tree.machines[machine].mind.flow();
+        flow.has_run_inside(attempt.node) || self.is_agent(machine, attempt)
     }
 }

@@ -1,0 +1,137 @@
+//! Agents of a tree of runs: as nodes of flows, and as what other agents call.
+
+use std::sync::Arc;
+
+use antiphon_agent::machine::{Agent, Origin};
+use antiphon_agent::{Content, Definition, Memory, Message, Subagent, SubagentPolicy};
+use antiphon_event::body::content::{Part, PartKind};
+use antiphon_event::{Agent as Who, AgentId, CallId, Json, ParentId, RunId};
+use antiphon_flow::{AgentUse, Attempt, Work};
+use serde_json::{Map, Value};
+
+use crate::mind::Mind;
+use crate::tree::{Tree, start_id};
+
+/// The harness that this driver is for agents; others are given to the engine by name.
+pub(crate) const HARNESS: &str = "agent";
+
+/// What a flow says about an agent.
+pub(crate) fn definition(node: &AgentUse) -> Result<Definition, String> {
+    serde_json::from_str(node.settings.as_str()).map_err(|error| format!("the agent cannot be read: {error}"))
+}
+
+/// The agent that does the work of a node, ready to begin.
+pub(crate) fn of_node(tree: &Tree, machine: usize, attempt: Attempt, run: RunId) -> Result<Mind, String> {
+    let around = tree.machines[machine].mind.flow();
+    let Work::Agent(node) = &around.flow().nodes()[attempt.node].work else {
+        return Err("its work is not an agent's".to_owned());
+    };
+    let definition = definition(node)?;
+    let id = around.flow().id(attempt.node);
+    let name = definition.name.clone().unwrap_or_else(|| id.to_string());
+    let path = around.path(attempt.node);
+    let origin = Origin {
+        run,
+        parent: Some(ParentId::from(start_id(around, attempt))),
+        turn: around.origin().turn.clone(),
+        who: Arc::new(root(name)),
+        nested: path.len() > 1,
+        path,
+    };
+    let earlier = tree.machines[machine].agents.get(&attempt.node);
+    let earlier = earlier.and_then(|earlier| tree.machines[*earlier].mind.as_agent());
+    let keeps = definition.context == Some(Memory::Keep);
+    let mut before = earlier.filter(|_| keeps).map(Agent::messages).unwrap_or_default();
+    let asked = earlier.map_or(0, Agent::asked);
+    before.push(Message::User { content: content(&around.input(attempt.node)) });
+    Ok(Mind::Agent(Box::new(Agent::new(Arc::new(definition), origin, before).after(asked))))
+}
+
+/// The agent that another one calls, ready to begin.
+pub(crate) fn of_call(caller: &Agent, call: &CallId, input: &Json, run: RunId) -> Result<Mind, String> {
+    let input = input.value();
+    let task = input["task"].as_str().unwrap_or_default();
+    let named = input["agent"].as_str();
+    let known = named.and_then(|name| caller.definition().agents.get(name));
+    if let (Some(name), None) = (named, known) {
+        let names: Vec<&str> = caller.definition().agents.keys().map(String::as_str).collect();
+        return Err(format!("there is no agent `{name}`; there are: {}", names.join(", ")));
+    }
+    let subagent = known.cloned().unwrap_or_default();
+    let (name, sees) = (named.unwrap_or("agent").to_owned(), subagent.policy);
+    let mut before = if sees == SubagentPolicy::Fork { caller.messages() } else { Vec::new() };
+    before.push(Message::User { content: Content::Text(task.to_owned()) });
+    let around = caller.origin();
+    let mut chain = around.who.chain.clone();
+    chain.push(name.clone());
+    let who = Who {
+        id: AgentId::from(run.shared()),
+        name: Some(name.clone()),
+        chain,
+        depth: around.who.depth + 1,
+        parent_id: Some(around.who.id.clone()),
+        extra: Map::new(),
+    };
+    let origin = Origin {
+        run,
+        parent: Some(ParentId::from(call.as_str())),
+        turn: around.turn.clone(),
+        who: Arc::new(who),
+        path: around.path.clone(),
+        nested: around.nested,
+    };
+    let definition = Arc::new(inherited(caller.definition(), name, subagent));
+    Ok(Mind::Agent(Box::new(Agent::new(definition, origin, before))))
+}
+
+/// What a subagent is: what it does not say it has from its caller.
+fn inherited(caller: &Definition, name: String, subagent: Subagent) -> Definition {
+    Definition {
+        name: Some(name),
+        description: subagent.description,
+        model: subagent.model.unwrap_or_else(|| caller.model.clone()),
+        system: subagent.system,
+        tools: match subagent.tools {
+            Some(tools) => tools.into_iter().filter(|tool| caller.tools.contains(tool)).collect(),
+            None => caller.tools.clone(),
+        },
+        permissions: subagent.permissions,
+        max_iterations: subagent.max_iterations.unwrap_or(caller.max_iterations),
+        output: subagent.output,
+        ..caller.clone()
+    }
+}
+
+/// An agent that nobody called.
+pub(crate) fn root(name: String) -> Who {
+    let (id, chain) = (AgentId::from(name.as_str()), vec![name.clone()]);
+    Who { id, name: Some(name), chain, depth: 0, parent_id: None, extra: Map::new() }
+}
+
+/// What a node gets, as a model is told it.
+pub(crate) fn content(input: &Json) -> Content {
+    let parts = || serde_json::from_str::<Vec<Part>>(input.as_str()).ok();
+    let known = |part: &Part| part.kind != PartKind::Other;
+    match input.as_str().starts_with('[').then(parts).flatten() {
+        Some(parts) if !parts.is_empty() && parts.iter().all(known) => {
+            Content::Parts(parts.into_iter().map(labelled).collect())
+        }
+        _ => match input.value() {
+            Value::String(text) => Content::Text(text),
+            other => Content::Text(other.to_string()),
+        },
+    }
+}
+
+/// A part that says in words which node it is from.
+fn labelled(part: Part) -> Part {
+    let source = part.json.value()["nodeId"].as_str().map(str::to_owned);
+    match (&part.kind, source) {
+        (PartKind::Text { text }, Some(source)) => {
+            let text = format!("From `{source}`:\n{text}");
+            let json = Json::from(serde_json::json!({"type": "text", "text": text}));
+            Part { kind: PartKind::Text { text }, json }
+        }
+        _ => part,
+    }
+}

@@ -1,0 +1,326 @@
+//! The work of agents: models asked, tools called, other agents begun; and all of it stopped or taken up again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_agent::Class;
+use antiphon_agent::machine::{Agent, Effect, Failure as Failed, Input as Hears, Open, Returned};
+use antiphon_event::{CallId, ErrorCode, Mode};
+use antiphon_flow::function::{Failure, Reply};
+use antiphon_flow::{Attempt, Input, Work};
+use tokio::time::Instant;
+
+use super::{Driver, Due, Wake};
+use crate::agent::{HARNESS, of_call, of_node};
+use crate::mind::{MODEL, Mind};
+use crate::model::{self, Answered};
+use crate::outfit::Kit;
+use crate::perform::Mouth;
+use crate::tool;
+use crate::tree::Task;
+
+impl Driver {
+    pub(super) fn perform_of_agent(&mut self, machine: usize, effect: Effect) {
+        match effect {
+            Effect::Ask => {
+                if let Some(call) = self.agent(machine).map(Agent::model_call) {
+                    self.ask_model(machine, call);
+                }
+            }
+            Effect::Wait(millis) => self.ask_later(machine, millis),
+            Effect::Run(call) => self.run_tool(machine, &call),
+            Effect::Spawn(call) => self.spawn(machine, &call),
+            Effect::Watch(relay, at) => self.watch(machine, relay, at),
+            Effect::Keep(rule) => {
+                if let Some(Err(why)) = self.parts.outfitter.as_ref().map(|outfitter| outfitter.keep(&rule)) {
+                    tracing::warn!(why, "the project would not keep a rule");
+                }
+            }
+            Effect::Stop => self.stop_all(machine),
+        }
+    }
+
+    fn agent(&self, machine: usize) -> Option<&Agent> {
+        self.tree.machines[machine].mind.as_agent()
+    }
+
+    /// Whether the work of a node is an agent that this driver runs itself.
+    pub(super) fn is_agent(&self, machine: usize, attempt: Attempt) -> bool {
+        let parts = &self.parts;
+        match &self.tree.machines[machine].mind.flow().flow().nodes()[attempt.node].work {
+            Work::Agent(node) => {
+                let own = node.harness == HARNESS && !parts.harnesses.contains_key(HARNESS);
+                own && parts.stand_in.is_none() && parts.outfitter.is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins the agent that is the work of a node.
+    pub(super) fn begin_agent(&mut self, machine: usize, attempt: Attempt) {
+        if self.is_exhausted(machine, attempt) {
+            return;
+        }
+        match of_node(&self.tree, machine, attempt, self.parts.ids.run()) {
+            Ok(mind) => self.add_agent(mind, machine, attempt),
+            Err(why) => {
+                let result = Err(Failure::new(why));
+                self.try_feed(machine, Input::Outcome { attempt, result });
+            }
+        }
+    }
+
+    /// Begins the agent that another one calls.
+    fn spawn(&mut self, machine: usize, call: &CallId) {
+        let Some(input) =
+            self.agent(machine).and_then(|agent| agent.running(call)).map(|call| call.input.clone())
+        else {
+            return;
+        };
+        let slot = self.tree.machines[machine].slot(call);
+        let attempt = Attempt { node: slot, execution: 1, attempt: 1 };
+        if let Some(inner) = self.inside(machine, attempt) {
+            return self.take_up_agent(inner);
+        }
+        let run = self.parts.ids.run();
+        let caller = self.agent(machine).expect("it was just looked at");
+        match of_call(caller, call, &input, run) {
+            Ok(mind) => self.add_agent(mind, machine, attempt),
+            Err(message) => {
+                let failed = Failed { code: ErrorCode::Failed, message };
+                self.try_tell(machine, Hears::Returned(call.clone(), Err(failed)));
+            }
+        }
+    }
+
+    fn add_agent(&mut self, mind: Mind, machine: usize, attempt: Attempt) {
+        let inner = self.tree.add(mind, Some((machine, attempt)));
+        self.equip(inner);
+    }
+
+    /// Gets an agent what it needs; it goes on when that is there.
+    fn equip(&mut self, machine: usize) {
+        let Some(outfitter) = self.parts.outfitter.clone() else { return };
+        let Some(agent) = self.agent(machine) else { return };
+        if self.tree.machines[machine].tasks.get(MODEL).is_some() {
+            return;
+        }
+        let caller = self.tree.machines[machine].parent.and_then(|(around, _)| {
+            let kit = self.tree.machines[around].kit.as_ref()?;
+            Some(kit.outfit.policy.clone())
+        });
+        let outfitting = outfitter.outfit(Arc::clone(agent.definition()), caller);
+        let wakes = self.wakes.clone();
+        let abort = tokio::spawn(async move {
+            let kit = outfitting.await;
+            let _ = wakes.send(Wake::Equipped(machine, kit)).await;
+        })
+        .abort_handle();
+        self.working += 1;
+        let attempt = Attempt { node: MODEL, execution: 0, attempt: 1 };
+        self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
+    }
+
+    pub(super) fn equipped(&mut self, machine: usize, kit: Result<Kit, String>) {
+        if !self.has_task(machine, Attempt { node: MODEL, execution: 0, attempt: 1 }) {
+            return;
+        }
+        self.end_task(machine, MODEL);
+        let kit = match kit {
+            Ok(kit) => kit,
+            Err(why) => return self.not_equipped(machine, why),
+        };
+        let inner = &mut self.tree.machines[machine];
+        let Some(agent) = inner.mind.as_agent_mut() else { return };
+        agent.equip(Arc::clone(&kit.outfit));
+        let fresh = !agent.started();
+        inner.kit = Some(kit);
+        if fresh {
+            self.try_tell(machine, Hears::Start);
+        } else {
+            self.take_up_agent(machine);
+        }
+    }
+
+    fn not_equipped(&mut self, machine: usize, why: String) {
+        let message = format!("the agent cannot begin: {why}");
+        match self.tree.machines[machine].parent {
+            Some((around, attempt)) => match &self.tree.machines[around].mind {
+                Mind::Flow(_) => {
+                    let result = Err(Failure::new(message));
+                    self.try_feed(around, Input::Outcome { attempt, result });
+                }
+                Mind::Agent(_) => self.called_agent_ended(around, attempt, Err(Failure::new(message))),
+            },
+            None => unreachable!("a root is equipped before it is driven"),
+        }
+    }
+
+    /// A task that ended by itself.
+    pub(super) fn end_task(&mut self, machine: usize, slot: usize) {
+        if self.tree.machines[machine].tasks.remove(slot).is_some() {
+            self.working -= 1;
+        }
+    }
+
+    /// Asks the model of an agent, unless something else came between.
+    pub(super) fn ask_model(&mut self, machine: usize, call: u32) {
+        let attempt = Attempt { node: MODEL, execution: call, attempt: 1 };
+        let inner = &self.tree.machines[machine];
+        if !inner.mind.executes(attempt)
+            || inner.tasks.get(MODEL).is_some()
+            || self.is_exhausted(machine, attempt)
+        {
+            return;
+        }
+        let inner = &self.tree.machines[machine];
+        let (Some(agent), Some(kit)) = (inner.mind.as_agent(), &inner.kit) else { return };
+        let (model, next) = (Arc::clone(&kit.model), agent.next());
+        let mouth = Mouth::new(machine, attempt, self.wakes.clone(), self.is_bounded(machine));
+        let abort = model::start(model, next, mouth, self.is_priced(machine));
+        self.working += 1;
+        self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
+    }
+
+    fn ask_later(&mut self, machine: usize, millis: u64) {
+        let Some(call) = self.agent(machine).map(Agent::model_call) else { return };
+        self.delayed += 1;
+        self.timers.set(Instant::now() + Duration::from_millis(millis), Due::Ask(machine, call));
+    }
+
+    pub(super) fn answered(&mut self, machine: usize, attempt: Attempt, answered: Answered) {
+        if !self.has_task(machine, attempt) {
+            return;
+        }
+        self.end_task(machine, attempt.node);
+        let input = match answered {
+            Answered::Step(Ok(replied)) => Hears::Replied(replied),
+            Answered::Step(Err(fault)) => Hears::Failed(fault),
+            Answered::Summary(result) => Hears::Summarized(result),
+        };
+        self.try_tell(machine, input);
+        self.forfeit(machine, attempt.node);
+    }
+
+    fn run_tool(&mut self, machine: usize, call: &CallId) {
+        let slot = self.tree.machines[machine].slot(call);
+        let inner = &self.tree.machines[machine];
+        let (Some(agent), Some(kit)) = (inner.mind.as_agent(), &inner.kit) else { return };
+        let Some(running) = agent.running(call).filter(|_| inner.tasks.get(slot).is_none()) else { return };
+        let Some(tool) = kit.tools.get(&running.name).cloned() else {
+            let failed =
+                Failed { code: ErrorCode::Failed, message: format!("there is no tool `{}`", running.name) };
+            return self.try_tell(machine, Hears::Returned(call.clone(), Err(failed)));
+        };
+        let attempt = Attempt { node: slot, execution: 1, attempt: 1 };
+        let wanted = tool::Wanted {
+            tool,
+            input: running.input.clone(),
+            call: call.clone(),
+            key: self.key(call),
+            timeout: Duration::from_millis(agent.definition().limits.tool_timeout_ms),
+        };
+        let mouth = Mouth::new(machine, attempt, self.wakes.clone(), false);
+        let abort = tool::start(wanted, mouth);
+        self.working += 1;
+        self.tree.machines[machine].tasks.insert(slot, Task { attempt, abort });
+    }
+
+    /// The same for every attempt at a call, and another on another branch.
+    fn key(&self, call: &CallId) -> Arc<str> {
+        match self.branch.branch.as_str() {
+            "main" => call.as_str().into(),
+            branch => format!("{branch}/{call}").into(),
+        }
+    }
+
+    pub(super) fn returned(
+        &mut self,
+        machine: usize,
+        attempt: Attempt,
+        call: CallId,
+        result: Result<Returned, Failure>,
+    ) {
+        if self.has_task(machine, attempt) {
+            self.end_task(machine, attempt.node);
+            self.try_tell(machine, Hears::Returned(call, result.map_err(failed)));
+        }
+    }
+
+    /// What an agent comes to is what its call gives.
+    pub(super) fn called_agent_ended(
+        &mut self,
+        machine: usize,
+        attempt: Attempt,
+        result: Result<Reply, Failure>,
+    ) {
+        let Some(call) = self.tree.machines[machine].call_at(attempt.node).cloned() else { return };
+        let result = result.map(|reply| Returned { output: reply.output, provenance: None });
+        self.try_tell(machine, Hears::Returned(call, result.map_err(failed)));
+    }
+
+    /// Stops all that an agent has under way, and the agents it called.
+    fn stop_all(&mut self, machine: usize) {
+        for task in self.tree.machines[machine].tasks.drain().collect::<Vec<_>>() {
+            task.abort.abort();
+            self.working -= 1;
+            self.forfeit(machine, task.attempt.node);
+        }
+        let inside: Vec<usize> = self.tree.machines[machine].children.values().copied().collect();
+        for inner in inside {
+            if !self.tree.machines[inner].mind.has_ended() {
+                self.stop_agent(inner, "run".to_owned(), Mode::Now);
+            }
+        }
+    }
+
+    pub(super) fn stop_agent(&mut self, machine: usize, by: String, mode: Mode) {
+        if self.tree.machines[machine].mind.has_started() {
+            return self.try_tell(machine, Hears::Cancel { by, mode });
+        }
+        self.stop_all(machine);
+    }
+
+    /// Goes on with an agent that this process did not begin.
+    pub(super) fn take_up_agent(&mut self, machine: usize) {
+        if self.tree.machines[machine].mind.has_ended() {
+            return self.stir(machine);
+        }
+        if self.tree.machines[machine].kit.is_none() {
+            return self.equip(machine);
+        }
+        if !self.tree.machines[machine].mind.has_started() {
+            return self.try_tell(machine, Hears::Start);
+        }
+        self.try_tell(machine, Hears::Resume);
+        for open in self.agent(machine).map(Agent::open).unwrap_or_default() {
+            match open {
+                Open::Ask => self.effects.push((machine, crate::mind::Effect::Agent(Effect::Ask))),
+                Open::Wait(millis) => self.ask_later(machine, millis),
+                Open::Watch(relay, at) => self.watch(machine, relay, at),
+                Open::Agent(call) => {
+                    self.effects.push((machine, crate::mind::Effect::Agent(Effect::Spawn(call))))
+                }
+                Open::Call(call) => self.lost(machine, call),
+            }
+        }
+        self.stir(machine);
+    }
+
+    /// Nobody knows how a call ended: it is made again if that is safe, else a person is asked.
+    fn lost(&mut self, machine: usize, call: CallId) {
+        let class = self.agent(machine).and_then(|agent| {
+            let name = &agent.running(&call)?.name;
+            agent.outfit().spec(name).map(|spec| spec.class)
+        });
+        if class.is_some_and(Class::is_repeatable) {
+            self.effects.push((machine, crate::mind::Effect::Agent(Effect::Run(call))));
+        } else {
+            self.try_tell(machine, Hears::Lost(call));
+        }
+    }
+}
+
+fn failed(failure: Failure) -> Failed {
+    Failed { code: failure.code, message: failure.message }
+}

@@ -1,0 +1,129 @@
+//! Talking with an agent: what somebody says begins a run of its own on a branch, which sees all that was said there.
+
+use std::sync::Arc;
+
+use antiphon_agent::machine::{Agent, Input, Origin};
+use antiphon_agent::{Definition, Outfit};
+use antiphon_event::body::content::{User, UserContent};
+use antiphon_event::{Body, Event, EventFlowId, Json, ParentId, RunId};
+use antiphon_port::Branch;
+use antiphon_view::messages::Scope;
+use antiphon_view::{Changes, Messages, Projected, View};
+use tokio::sync::mpsc;
+
+use crate::agent::root;
+use crate::driver::Driver;
+use crate::engine::{Engine, Invocation, Refused, WISHES_MAX};
+use crate::mind::Mind;
+use crate::outfit::Kit;
+use crate::run::Run;
+use crate::tree::Tree;
+
+/// An agent that hears all that was said on its branch before, and has what people granted there.
+pub(crate) fn in_conversation(definition: Arc<Definition>, origin: Origin, before: &[Event]) -> Agent {
+    let mut seen = Projected::new(Messages::of(Scope::Root));
+    let asked = before.iter().filter(|event| is_answer(event)).count() as u32;
+    let mut agent = Agent::new(definition, origin, Vec::new()).after(asked);
+    for event in before {
+        seen.apply(event, &mut Changes::default());
+        agent.heed(event);
+    }
+    agent.in_conversation(seen)
+}
+
+/// Whether the agent that people talk with answered: what a script counts.
+fn is_answer(event: &Event) -> bool {
+    let depth = event.head.agent.as_ref().map_or(0, |agent| agent.depth);
+    matches!(event.body, Body::Usage(_)) && depth == 0 && event.head.node_id.is_none()
+}
+
+impl Engine {
+    /// Says something to an agent. When this returns the first events of its run are durable; it sees what was said
+    /// in the session before.
+    pub async fn talk(&self, definition: Definition, invocation: Invocation) -> Result<Run, Refused> {
+        let parts = &self.0;
+        let session = invocation.session.clone().unwrap_or_else(|| parts.ids.session());
+        let branch = Branch::main(session.clone());
+        let kit = self.kit(Arc::new(definition.clone())).await?;
+        let claim = parts.journal.claim(&session)?;
+        let events = match invocation.session {
+            Some(_) => self.follow(&branch).await?,
+            None => Vec::new(),
+        };
+        let seq = events.last().and_then(|event| event.head.seq).unwrap_or(0);
+        let (wishes, asked) = mpsc::channel(WISHES_MAX);
+        let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
+        if seq == 0 {
+            driver.batch.push(self.session_created(invocation.title.clone(), invocation.metadata.clone()));
+        }
+        let (said, origin) = self.said(&definition, &invocation.task, &events);
+        let run = origin.run.clone();
+        let before: Vec<Event> = events.into_iter().chain([said.clone()]).collect();
+        driver.batch.push(said);
+        let agent = in_conversation(Arc::new(definition), origin, &before);
+        let machine = driver.tree.add(Mind::Agent(Box::new(agent)), None);
+        equip(&mut driver.tree, kit);
+        driver.tell(machine, Input::Start)?;
+        if invocation.session.is_none() {
+            parts.journal.create(&branch).await?;
+        }
+        driver.accept().await?;
+        tokio::spawn(driver.run());
+        Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began: seq, wishes, progress })
+    }
+
+    /// What a user says, and where the events of the run that answers belong.
+    fn said(&self, definition: &Definition, task: &Json, before: &[Event]) -> (Event, Origin) {
+        let (user, run) = (self.0.ids.run(), self.0.ids.run());
+        let content = serde_json::from_str(task.as_str())
+            .unwrap_or_else(|_| UserContent::Text(task.to_text().into_owned()));
+        let mut event =
+            Event::new(user.clone(), Body::User(User { content, delivery: None, provenance: None }));
+        event.head.at = Some(self.0.clock.now());
+        event.head.event_flow_id = Some(EventFlowId::from(user.shared()));
+        event.head.parent_id = last_root(before).map(|run| ParentId::from(run.shared()));
+        let name = definition.name.clone().unwrap_or_else(|| "agent".to_owned());
+        let origin = Origin {
+            run,
+            parent: Some(ParentId::from(format!("{user}:user"))),
+            turn: event.head.event_flow_id.clone(),
+            who: Arc::new(root(name)),
+            path: Vec::new(),
+            nested: false,
+        };
+        (event, origin)
+    }
+
+    /// What an agent needs, before anything begins.
+    async fn kit(&self, definition: Arc<Definition>) -> Result<Kit, Refused> {
+        let outfitter = self.0.outfitter.clone();
+        let outfitter = outfitter.ok_or_else(|| Refused::Agent("nobody equips agents here".to_owned()))?;
+        outfitter.outfit(definition, None).await.map_err(Refused::Agent)
+    }
+
+    /// Gives the agent that a tree begins with what it needs, if it begins with one.
+    pub(crate) async fn equip_root(&self, tree: &mut Tree) -> Result<(), Refused> {
+        if let Some(agent) = tree.machines[0].mind.as_agent() {
+            let kit = self.kit(Arc::clone(agent.definition())).await?;
+            equip(tree, kit);
+        }
+        Ok(())
+    }
+}
+
+fn equip(tree: &mut Tree, kit: Kit) {
+    let outfit: Arc<Outfit> = Arc::clone(&kit.outfit);
+    if let Some(agent) = tree.machines[0].mind.as_agent_mut() {
+        agent.equip(outfit);
+    }
+    tree.machines[0].kit = Some(kit);
+}
+
+/// The root run that was there last.
+fn last_root(before: &[Event]) -> Option<&RunId> {
+    let roots = before.iter().rev().filter(|event| {
+        let ends = matches!(event.body, Body::HarnessEnd(_) | Body::RunEnd(_));
+        ends && event.head.node_id.is_none() && event.head.agent.as_ref().is_none_or(|agent| agent.depth == 0)
+    });
+    roots.filter_map(|event| event.head.run_id.as_ref()).next()
+}
