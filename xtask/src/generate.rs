@@ -12,8 +12,11 @@ use serde_json::Value;
 pub type Generated = (&'static str, fn() -> String);
 
 /// Every generated file.
-pub const FILES: &[Generated] =
-    &[("schema/event.schema.json", event_schema), ("schema/flow.schema.json", flow_schema)];
+pub const FILES: &[Generated] = &[
+    ("schema/event.schema.json", event_schema),
+    ("schema/flow.schema.json", flow_schema),
+    ("schema/agent.schema.json", agent_schema),
+];
 
 /// Writes every generated file that is missing or stale.
 pub fn write(root: &Path) -> anyhow::Result<()> {
@@ -37,6 +40,10 @@ fn event_schema() -> String {
 
 fn flow_schema() -> String {
     pretty(&antiphon_flow::file::schema())
+}
+
+fn agent_schema() -> String {
+    pretty(&antiphon_flow::file::agent_schema())
 }
 
 fn pretty(schema: &Value) -> String {

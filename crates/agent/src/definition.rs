@@ -34,6 +34,9 @@ pub struct Definition {
     /// Agents it may call with the `agent` tool, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<String, Subagent>,
+    /// Agents it may hand its work to, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handoffs: Vec<String>,
     /// What it may do without asking, the first rule that fits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<Rule>,
@@ -62,6 +65,39 @@ pub struct Definition {
 
 fn ten() -> u32 {
     10
+}
+
+impl Definition {
+    /// An agent with this model and nothing else.
+    pub fn new(model: ModelUse) -> Self {
+        Self {
+            name: None,
+            description: None,
+            model,
+            system: None,
+            tools: Vec::new(),
+            mcp: BTreeMap::new(),
+            skills: Vec::new(),
+            agents: BTreeMap::new(),
+            handoffs: Vec::new(),
+            permissions: Vec::new(),
+            max_iterations: ten(),
+            on_limit: OnLimit::default(),
+            output: None,
+            context: None,
+            compact: None,
+            limits: Limits::default(),
+            options: BTreeMap::new(),
+        }
+    }
+}
+
+impl From<&str> for ModelUse {
+    /// A model as `provider/model`; without a provider it is `openai`.
+    fn from(name: &str) -> Self {
+        let (provider, model) = name.split_once('/').unwrap_or(("openai", name));
+        Self { provider: provider.to_owned(), model: Some(model.to_owned()), ..Self::default() }
+    }
 }
 
 /// Whether an agent remembers its earlier executions.
@@ -137,7 +173,7 @@ pub struct ModelUse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixtures: Option<String>,
     /// Handed to the vendor as they are.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, rename = "options", skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Json>,
 }
 

@@ -16,7 +16,7 @@ mod yaml;
 
 use antiphon_event::Json;
 
-pub use editor::schema;
+pub use editor::{agent_schema, schema};
 pub use problem::{Problem, Problems};
 use read::{Loading, Reader};
 pub use tree::Place;
@@ -58,6 +58,16 @@ pub struct Read {
 /// ```
 pub fn read(file: &str, text: &str, load: Loader<'_>) -> Result<Read, Problems> {
     with_reader(file, load, |reader| reader.text(text))
+}
+
+/// Reads a file with an agent to talk with: its settings, with the models it names in place of the names.
+pub fn read_agent(file: &str, text: &str) -> Result<Json, Problems> {
+    let load: Loader<'_> = &|_| Err("an agent names no other file".to_owned());
+    let mut loading = Loading { load, open: vec![file.to_owned()], flows: 0 };
+    let mut reader = Reader::new(file, &mut loading);
+    let settings = reader.agent_text(text);
+    let problems = reader.verifier.problems;
+    settings.map(Json::from).ok_or(Problems(problems))
 }
 
 impl Flow {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::format::{FLOW, Form, Object};
+use super::format::{AGENT_FILE, FLOW, Form, Object};
 
 /// The JSON Schema of flow files.
 pub fn schema() -> Value {
@@ -13,6 +13,19 @@ pub fn schema() -> Value {
         "title": "Antiphon flow",
         "description": FLOW.about,
         "$ref": "#/$defs/flow",
+        "$defs": definitions,
+    })
+}
+
+/// The JSON Schema of files with an agent.
+pub fn agent_schema() -> Value {
+    let mut definitions = Map::new();
+    define(&AGENT_FILE, &mut definitions);
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Antiphon agent",
+        "description": AGENT_FILE.about,
+        "$ref": "#/$defs/agent_file",
         "$defs": definitions,
     })
 }

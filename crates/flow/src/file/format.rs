@@ -120,11 +120,18 @@ static MODEL: Object = Object {
         member("api_key_env", Form::Text, "The environment variable that holds the key."),
         member(
             "replies",
-            Form::List(&Form::List(&Form::Any)),
-            "What a scripted model says, one list of steps for each call.",
+            Form::List(&Form::Any),
+            "What a scripted model says: a list of steps for each call, or `{when, steps, times}`.",
         ),
+        member("api_key_file", Form::Text, "The file that holds the key."),
+        member("fixtures", Form::Text, "The folder of recorded exchanges, for the provider `replay`."),
         member("temperature", Form::Number, "How freely it chooses."),
         member("max_tokens", Form::Count(1), "The longest reply, in tokens."),
+        member("thinking_tokens", Form::Count(1), "How much it may think, in tokens."),
+        member("context_tokens", Form::Count(1), "How many tokens fit into its context."),
+        member("retries", Form::Count(0), "How often a call that failed is made again; by default twice."),
+        member("connect_timeout", Form::Duration, "How long connecting may take; by default 10s."),
+        member("idle_timeout", Form::Duration, "How long it may say nothing; by default 2m."),
         member("price", Form::Object(&PRICE), "What it costs, if the list price is not known or not right."),
         member("options", Form::Dict(&Form::Any), "Handed to the provider as they are."),
     ],
@@ -138,6 +145,8 @@ static PRICE: Object = Object {
     members: &[
         member("input", Form::Number, "Of what it reads."),
         member("output", Form::Number, "Of what it writes."),
+        member("cache_read", Form::Number, "Of what it reads from its cache."),
+        member("cache_creation", Form::Number, "Of what it puts into its cache."),
     ],
     required: &["input", "output"],
     one_of: &[],
@@ -218,24 +227,133 @@ pub(super) static NODE: Object = Object {
     one_of: KINDS,
 };
 
+/// What an agent has wherever it is written down.
+macro_rules! agent_members {
+    ($($more:expr,)*) => {
+        &[
+            $($more,)*
+            member("name", Form::Text, "What it is called."),
+            member("description", Form::Text, "What it is good for."),
+            member("harness", Form::Text, "What runs it; by default `agent`."),
+            member(
+                "model",
+                Form::Either(&[Form::Object(&MODEL), Form::Text]),
+                "A model by its name under `models`, or one of its own.",
+            ),
+            member("system", Form::Text, "Its instructions."),
+            member("tools", TEXTS, "The tools it may use, by name."),
+            member("mcp", Form::Dict(&Form::Object(&SERVER)), "MCP servers whose tools it may use, by name."),
+            member("skills", TEXTS, "Folders with skills."),
+            member("agents", Form::Dict(&Form::Object(&SUBAGENT)), "Agents it may call, by name."),
+            member("handoffs", TEXTS, "Agents it may hand its work to, by name."),
+            member("permissions", Form::List(&Form::Any), "What it may do without asking: the first rule that fits."),
+            member("max_iterations", Form::Count(1), "How many times it may call its model; by default 10."),
+            member(
+                "on_limit",
+                Form::Word(&["wrap_up", "ask"]),
+                "What happens then: one last call without tools, or a person is asked.",
+            ),
+            member("output", Form::Schema, "The JSON Schema of its answer."),
+            member("context", Form::Word(&["fresh", "keep"]), "Whether it remembers its earlier executions."),
+            member("compact", Form::Object(&COMPACT), "When its history is put into a summary."),
+            member("limits", Form::Object(&AGENT_LIMITS), "Its bounds."),
+            member("options", Form::Dict(&Form::Any), "Handed to the harness as they are."),
+        ]
+    };
+}
+
 static AGENT: Object = Object {
     name: "agent",
     about: "An agent.",
+    members: agent_members![],
+    required: &["model"],
+    one_of: &[],
+};
+
+/// A whole file with an agent to talk with.
+pub(super) static AGENT_FILE: Object = Object {
+    name: "agent_file",
+    about: "An agent to talk with.",
+    members: agent_members![
+        member("antiphon", Form::Count(1), "The version of the format: 1."),
+        member("models", Form::Dict(&Form::Object(&MODEL)), "Models, by name."),
+    ],
+    required: &["antiphon", "model"],
+    one_of: &[],
+};
+
+static SUBAGENT: Object = Object {
+    name: "subagent",
+    about: "An agent that another may call. What it does not say it has from the one that calls it.",
     members: &[
-        member("harness", Form::Text, "What runs it; by default `agent`."),
+        member("description", Form::Text, "What it is good for."),
         member(
             "model",
             Form::Either(&[Form::Object(&MODEL), Form::Text]),
             "A model by its name under `models`, or one of its own.",
         ),
         member("system", Form::Text, "Its instructions."),
-        member("tools", TEXTS, "The tools it may use, by name."),
+        member("tools", TEXTS, "The tools it may use, of those its caller may use."),
+        member(
+            "permissions",
+            Form::List(&Form::Any),
+            "What it may do without asking, as far as its caller may.",
+        ),
         member("max_iterations", Form::Count(1), "How many times it may call its model."),
         member("output", Form::Schema, "The JSON Schema of its answer."),
-        member("context", Form::Word(&["fresh", "keep"]), "Whether it remembers its earlier executions."),
-        member("options", Form::Dict(&Form::Any), "Handed to the harness as they are."),
+        member(
+            "policy",
+            Form::Word(&["same_branch", "fresh_branch", "fork", "new_session"]),
+            "What it sees of the conversation, and where what it says is kept.",
+        ),
     ],
-    required: &["model"],
+    required: &[],
+    one_of: &[],
+};
+
+static SERVER: Object = Object {
+    name: "server",
+    about: "An MCP server: a program, or an address.",
+    members: &[
+        member("command", TEXTS, "The program and its arguments."),
+        member("env", Form::Dict(&Form::Text), "Added to its environment."),
+        member("dir", Form::Text, "Where it runs."),
+        member("url", Form::Text, "The address."),
+        member("token_env", Form::Text, "The environment variable that holds a bearer token."),
+    ],
+    required: &[],
+    one_of: &["command", "url"],
+};
+
+static COMPACT: Object = Object {
+    name: "compact",
+    about: "When a history is put into a summary.",
+    members: &[
+        member("at_tokens", Form::Count(1), "At so many tokens."),
+        member("keep_messages", Form::Count(0), "How many of the last messages stay; by default 4."),
+    ],
+    required: &["at_tokens"],
+    one_of: &[],
+};
+
+static AGENT_LIMITS: Object = Object {
+    name: "agent_limits",
+    about: "The bounds of an agent.",
+    members: &[
+        member("max_parallel_tools", Form::Count(1), "How many tools run at once; by default 8."),
+        member("max_calls", Form::Count(1), "How many calls one step may make; by default 64."),
+        member("max_result_chars", Form::Count(1), "How much of a result the model sees; by default 30000."),
+        member("max_depth", Form::Count(0), "How deep agents may call agents; by default 3."),
+        member("max_agents", Form::Count(0), "How many agents it may call; by default 32."),
+        member("max_repairs", Form::Count(0), "How often an answer that does not fit is asked for again."),
+        member("tool_timeout_ms", Form::Count(1), "How long a call of a tool may take; by default 120000."),
+        member(
+            "relay_timeout_ms",
+            Form::Count(1),
+            "How long a request to a person stays open; for ever if absent.",
+        ),
+    ],
+    required: &[],
     one_of: &[],
 };
 

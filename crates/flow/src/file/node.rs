@@ -81,21 +81,30 @@ impl Reader<'_, '_> {
         Some(Map { over: formula(tree.get("over")?)?, node, max_parallel })
     }
 
-    /// The settings of an agent, with the model it names in place of the name.
     fn agent(&mut self, tree: &Tree) -> Option<Work> {
-        let mut settings = tree.to_json();
         let harness = tree.get("harness").and_then(text).unwrap_or_else(|| HARNESS.to_owned());
-        if let Value::Object(members) = &mut settings {
-            members.remove("harness");
-            if let Some((place, name)) =
-                tree.get("model").and_then(|model| Some((model.place, model.text()?)))
-            {
-                let mut model = self.model(name, place)?;
-                model["name"] = json!(name);
-                members.insert("model".to_owned(), model);
-            }
-        }
+        let settings = self.agent_settings(tree)?;
         Some(Work::Agent(AgentUse { harness, settings: settings.into() }))
+    }
+
+    /// The settings of an agent, with the models it and the agents it calls name in place of the names.
+    pub(super) fn agent_settings(&mut self, tree: &Tree) -> Option<Value> {
+        let mut settings = tree.to_json();
+        settings.as_object_mut()?.shift_remove("harness");
+        self.place_model(tree, &mut settings)?;
+        for (name, subagent) in tree.get("agents").map(Tree::members).unwrap_or_default() {
+            self.place_model(subagent, &mut settings["agents"][&name.text])?;
+        }
+        Some(settings)
+    }
+
+    fn place_model(&mut self, tree: &Tree, settings: &mut Value) -> Option<()> {
+        if let Some((place, name)) = tree.get("model").and_then(|model| Some((model.place, model.text()?))) {
+            let mut model = self.model(name, place)?;
+            model["name"] = json!(name);
+            settings["model"] = model;
+        }
+        Some(())
     }
 
     fn model(&mut self, name: &str, place: super::Place) -> Option<Value> {

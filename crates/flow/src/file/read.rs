@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::format::{FLOW, Form};
+use super::format::{AGENT_FILE, FLOW, Form};
 use super::node::{count, duration, formula, number, schema, text, texts, truth, word};
 use super::problem::Problem;
 use super::tree::{Place, Tree};
@@ -65,6 +65,25 @@ impl<'r, 'f> Reader<'r, 'f> {
     pub(super) fn verified(&mut self, tree: &Tree) -> Option<Flow> {
         self.verifier.form(tree, &Form::Object(&FLOW));
         self.flow(tree)
+    }
+
+    /// Reads the text of a file with an agent; its settings, if they can be read.
+    pub(super) fn agent_text(&mut self, text: &str) -> Option<Value> {
+        let tree = match yaml::parse(text) {
+            Ok(tree) => tree,
+            Err(broken) => {
+                self.verifier.error(broken.place, broken.message, None);
+                return None;
+            }
+        };
+        self.verifier.form(&tree, &Form::Object(&AGENT_FILE));
+        self.version(&tree);
+        self.models = by_name(tree.get("models"));
+        let mut settings = self.agent_settings(&tree)?;
+        for outside in ["antiphon", "models"] {
+            settings.as_object_mut()?.shift_remove(outside);
+        }
+        (!self.verifier.problems.iter().any(Problem::is_error)).then_some(settings)
     }
 
     /// Reads a tree of which all that the format does not allow has been told.

@@ -1,0 +1,138 @@
+//! [`Shelf`]: all tools there are, and the ones an agent gets.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use antiphon_agent::machine::{AGENT, ASK, own_tools};
+use antiphon_agent::{Definition, Server, Spec};
+use antiphon_interop::mcp::{Options, Servers};
+use antiphon_interop::skill;
+use antiphon_port::Tool;
+use antiphon_sandbox::Workspace;
+use tokio::sync::Mutex;
+
+/// The tools there are.
+pub(crate) struct Shelf {
+    workspace: Workspace,
+    /// Those of the workspace and those that were added, by name.
+    tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// Servers that are connected, by what they are.
+    servers: Mutex<Vec<(BTreeMap<String, Server>, Arc<Servers>)>>,
+}
+
+/// What an agent can have.
+pub(crate) struct Offered {
+    /// By name.
+    tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// The tools of servers and skills, which an agent has without naming them.
+    brought: Vec<String>,
+    /// For its instructions.
+    pub(crate) notes: String,
+}
+
+impl Shelf {
+    pub(crate) fn new(workspace: Workspace) -> Self {
+        let tools = antiphon_sandbox::tools(&workspace);
+        let tools = tools.into_iter().map(|tool| (tool.spec().name.clone(), tool)).collect();
+        Self { workspace, tools, servers: Mutex::new(Vec::new()) }
+    }
+
+    pub(crate) fn add(&mut self, tool: Arc<dyn Tool>) {
+        self.tools.insert(tool.spec().name.clone(), tool);
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.workspace.root()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.tools.keys().cloned().collect()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<dyn Tool>> {
+        self.tools.values().cloned().collect()
+    }
+
+    /// What an agent can have: servers are connected, skills looked for.
+    pub(crate) async fn offer(&self, definition: &Definition) -> Result<Offered, String> {
+        let mut offered = Offered { tools: self.tools.clone(), brought: Vec::new(), notes: String::new() };
+        if !definition.mcp.is_empty() {
+            let (tools, faults) = self.connected(&definition.mcp).await?.tools().await;
+            if let Some(fault) = faults.first() {
+                return Err(fault.to_string());
+            }
+            for tool in tools {
+                offered.bring(tool);
+            }
+        }
+        if !definition.skills.is_empty() {
+            let folders: Vec<PathBuf> =
+                definition.skills.iter().map(|folder| self.folder().join(folder)).collect();
+            let found = skill::discover(&folders);
+            for warning in &found.warnings {
+                tracing::warn!(%warning, "a skill is left out");
+            }
+            offered.notes = skill::prompt(&found.skills);
+            offered.bring(Arc::new(skill::tool(found.skills)));
+        }
+        Ok(offered)
+    }
+
+    async fn connected(&self, wanted: &BTreeMap<String, Server>) -> Result<Arc<Servers>, String> {
+        let mut servers = self.servers.lock().await;
+        if let Some((_, servers)) = servers.iter().find(|(known, _)| known == wanted) {
+            return Ok(Arc::clone(servers));
+        }
+        let (connected, faults) = Servers::connect(wanted, &Options::default()).await;
+        if let Some(fault) = faults.first() {
+            return Err(fault.to_string());
+        }
+        let connected = Arc::new(connected);
+        servers.push((wanted.clone(), Arc::clone(&connected)));
+        Ok(connected)
+    }
+}
+
+impl Offered {
+    fn bring(&mut self, tool: Arc<dyn Tool>) {
+        let name = tool.spec().name.clone();
+        self.brought.push(name.clone());
+        self.tools.insert(name, tool);
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let mut known: Vec<&str> = self.tools.keys().map(String::as_str).chain([ASK, AGENT]).collect();
+        known.sort_unstable();
+        let near = known
+            .iter()
+            .max_by(|one, two| strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(two, name)));
+        match near {
+            Some(near) if strsim::jaro_winkler(near, name) > 0.8 => {
+                format!("there is no tool `{name}`; did you mean `{near}`?")
+            }
+            _ => format!("there is no tool `{name}`; there are: {}", known.join(", ")),
+        }
+    }
+}
+
+/// The tools an agent gets, and all it is told of: those it names, those it brings, and the loop's own.
+pub(crate) fn chosen(
+    definition: &Definition,
+    offered: &Offered,
+) -> Result<(BTreeMap<String, Arc<dyn Tool>>, Vec<Spec>), String> {
+    let mut tools = BTreeMap::new();
+    for name in &definition.tools {
+        if name == ASK || name == AGENT {
+            continue;
+        }
+        let tool = offered.tools.get(name).ok_or_else(|| offered.unknown(name))?;
+        tools.insert(name.clone(), Arc::clone(tool));
+    }
+    for name in &offered.brought {
+        tools.insert(name.clone(), Arc::clone(&offered.tools[name]));
+    }
+    let specs = tools.values().map(|tool| tool.spec().clone()).chain(own_tools(definition));
+    let specs = specs.collect();
+    Ok((tools, specs))
+}

@@ -1,0 +1,139 @@
+//! [`Wardrobe`]: gives agents their models, tools and rules.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use antiphon_agent::permission::Policy;
+use antiphon_agent::{Definition, ModelUse, Outfit};
+use antiphon_event::Json;
+use antiphon_model::Models;
+use antiphon_port::{Future, Model, Tool};
+use antiphon_runtime::{Kit, Outfitter};
+use antiphon_sandbox::Workspace;
+
+use crate::rules::Rules;
+use crate::tools::{Shelf, chosen};
+
+/// Gives agents what they need: models by their settings, the tools of a workspace, MCP servers, skills, tools of your
+/// own, and the rules for all of them. Cheap to clone; clones share connections.
+#[derive(Clone)]
+pub struct Wardrobe(Arc<Parts>);
+
+struct Parts {
+    models: Models,
+    /// Models that were opened, by their settings.
+    open: Mutex<Vec<(ModelUse, Arc<dyn Model>)>>,
+    /// Models of your own, by name.
+    own: BTreeMap<String, Arc<dyn Model>>,
+    rules: Rules,
+    shelf: Shelf,
+}
+
+impl Wardrobe {
+    /// Agents work in a folder, and are asked about everything that is not harmless.
+    pub fn new(workspace: Workspace) -> Self {
+        let rules = Rules { home: std::env::var_os("HOME").map(Into::into), ..Rules::default() };
+        Self(Arc::new(Parts {
+            models: Models::new(),
+            open: Mutex::new(Vec::new()),
+            own: BTreeMap::new(),
+            rules,
+            shelf: Shelf::new(workspace),
+        }))
+    }
+
+    fn change(mut self, change: impl FnOnce(&mut Parts)) -> Self {
+        let parts = Arc::get_mut(&mut self.0).expect("a wardrobe is put together before it is shared");
+        change(parts);
+        self
+    }
+
+    /// Opens models another way: with other prices, or keys from elsewhere.
+    #[must_use]
+    pub fn models(self, models: Models) -> Self {
+        self.change(|parts| parts.models = models)
+    }
+
+    /// A model of your own, for agents whose model is of the provider `own` and has this name.
+    #[must_use]
+    pub fn model(self, name: impl Into<String>, model: Arc<dyn Model>) -> Self {
+        self.change(|parts| {
+            parts.own.insert(name.into(), model);
+        })
+    }
+
+    /// A tool of your own, which agents may use by its name.
+    #[must_use]
+    pub fn tool(self, tool: Arc<dyn Tool>) -> Self {
+        self.change(|parts| parts.shelf.add(tool))
+    }
+
+    /// Where rules are kept.
+    #[must_use]
+    pub fn rules(self, rules: Rules) -> Self {
+        self.change(|parts| parts.rules = rules)
+    }
+
+    /// The folder in which agents work.
+    pub fn folder(&self) -> &Path {
+        self.0.shelf.folder()
+    }
+
+    /// The names of all tools that need no server.
+    pub fn tool_names(&self) -> Vec<String> {
+        self.0.shelf.names()
+    }
+
+    /// Every tool that needs no server.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.0.shelf.all()
+    }
+}
+
+impl Parts {
+    fn open(&self, settings: &ModelUse) -> Result<Arc<dyn Model>, String> {
+        if settings.provider == OWN {
+            let name = settings.model.as_deref().unwrap_or_default();
+            return self
+                .own
+                .get(name)
+                .cloned()
+                .ok_or_else(|| format!("there is no model `{name}` of your own"));
+        }
+        let mut open = self.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, model)) = open.iter().find(|(known, _)| known == settings) {
+            return Ok(Arc::clone(model));
+        }
+        let model = self.models.open(settings).map_err(|refused| refused.to_string())?;
+        open.push((settings.clone(), Arc::clone(&model)));
+        Ok(model)
+    }
+
+    async fn outfit(&self, definition: &Definition, within: Option<Policy>) -> Result<Kit, String> {
+        let model = self.open(&definition.model)?;
+        let offered = self.shelf.offer(definition).await?;
+        let own = definition.permissions.clone();
+        let policy = match within {
+            Some(caller) => caller.inside(own),
+            None => self.rules.policy(self.shelf.folder(), own)?,
+        };
+        let (tools, specs) = chosen(definition, &offered)?;
+        let outfit = Outfit::new(specs, policy, offered.notes, definition.output.as_ref());
+        Ok(Kit { outfit: Arc::new(outfit), model, tools })
+    }
+}
+
+/// The provider of models that are handed over in Rust.
+pub(crate) const OWN: &str = "own";
+
+impl Outfitter for Wardrobe {
+    fn outfit(&self, definition: Arc<Definition>, within: Option<Policy>) -> Future<Result<Kit, String>> {
+        let parts = Arc::clone(&self.0);
+        Box::pin(async move { parts.outfit(&definition, within).await })
+    }
+
+    fn keep(&self, rule: &Json) -> Result<(), String> {
+        self.0.rules.keep(rule)
+    }
+}
