@@ -5,6 +5,7 @@
 
 mod args;
 mod command;
+mod engine;
 mod exit;
 mod fixture;
 mod flow_file;

@@ -3,11 +3,11 @@
 use antiphon_event::body::lifecycle::CancelRequested;
 use antiphon_event::{Body, Event, Mode, RunId};
 use antiphon_port::Fault;
-use antiphon_runtime::Engine;
 use anyhow::Result;
 
 use super::resume::{of, over};
 use crate::args::flows::Cancel;
+use crate::engine::engine;
 use crate::exit::Exit;
 use crate::live::ask::BY;
 use crate::output::notice;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Cancel) -> Result<Exit> {
         // Given back at once: the engine claims it itself.
         claimed => drop(claimed?),
     }
-    let engine = Engine::new(shelf.journal);
+    let engine = engine(shelf.journal)?;
     task::wait(async move {
         let mut run = engine.resume(branch, None).await?;
         run.cancel(BY, mode).await?;

@@ -2,10 +2,11 @@
 
 use antiphon_event::{Body, Event, RunId};
 use antiphon_port::{Branch, Fault};
-use antiphon_runtime::{Engine, Refused};
+use antiphon_runtime::Refused;
 use anyhow::{Result, bail};
 
 use crate::args::flows::Resume;
+use crate::engine::engine;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::live::ask::Decisions;
@@ -49,7 +50,7 @@ pub(crate) fn go_on(
     let mut live = Live::new(json, decisions, output);
     live.catch_up(&past);
     drop(past);
-    let engine = Engine::new(shelf.journal).inbox();
+    let engine = engine(shelf.journal)?.inbox();
     task::wait(async move {
         let run = engine.resume(branch, None).await?;
         live.follow(run, after).await

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use antiphon_event::{Json, SessionId};
 use antiphon_flow::Flow;
-use antiphon_runtime::{Engine, Invocation, Refused};
+use antiphon_runtime::{Invocation, Refused};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::args::flows::Run;
+use crate::engine::engine;
 use crate::exit::Exit;
 use crate::flow_file;
 use crate::live::Live;
@@ -39,7 +40,7 @@ async fn start(
     json: bool,
     output: &mut Output,
 ) -> Result<Exit> {
-    let engine = Engine::new(shelf.journal).inbox();
+    let engine = engine(shelf.journal)?.inbox();
     let live = Live::new(json, Decisions::default(), output);
     let run = engine.start(flow, invocation).await.map_err(plain)?;
     tell(run.session());
