@@ -19,6 +19,7 @@ use crate::retry::Retry;
 use crate::schema::Schema;
 use crate::shape::Shape;
 use crate::state::{Key, State};
+use crate::swarm::Swarm;
 
 /// A flow that is being said.
 #[derive(Debug, Clone, Default)]
@@ -199,6 +200,11 @@ impl Node {
     /// Another flow.
     pub fn flow(flow: Flow) -> Self {
         Self::new(Work::Flow(flow))
+    }
+
+    /// Agents that hand their work to one another, run by the harness `agent`; the error lists every mistake.
+    pub fn swarm(name: &str, swarm: Swarm) -> Result<Self, Problems> {
+        swarm.flow(name, "agent").map(|flow| Self::new(Work::Swarm(flow)))
     }
 
     /// Chooses among its out-edges by the id of the node to go to.

@@ -147,6 +147,8 @@ pub enum Work {
     Tool(ToolUse),
     /// Another flow, in a run of its own.
     Flow(Flow),
+    /// Agents that hand their work to one another, as a flow.
+    Swarm(Flow),
     /// Chooses among its out-edges: the value is the id of the node to go to.
     Router(Formula),
     /// Asks a person.
@@ -390,6 +392,7 @@ impl Work {
             Self::Command(_) => "command",
             Self::Tool(_) => "tool",
             Self::Flow(_) => "flow",
+            Self::Swarm(_) => "swarm",
             Self::Router(_) => "router",
             Self::Human(_) => "human",
             Self::Guardrail => "guardrail",
@@ -404,13 +407,13 @@ impl Work {
             Self::Function(_) | Self::Command(_) | Self::Tool(_) => Class::Write,
             Self::Expression(_) | Self::Router(_) | Self::Guardrail => Class::Pure,
             Self::Human(_) => Class::Human,
-            Self::Flow(_) | Self::Map(_) | Self::Agent(_) => Class::Inside,
+            Self::Flow(_) | Self::Swarm(_) | Self::Map(_) | Self::Agent(_) => Class::Inside,
         }
     }
 
     /// Whether such work is told what was said, block by block, rather than handed a value.
     pub(crate) fn reads_blocks(&self) -> bool {
-        matches!(self, Self::Agent(_) | Self::Human(_))
+        matches!(self, Self::Agent(_) | Self::Swarm(_) | Self::Human(_))
     }
 }
 

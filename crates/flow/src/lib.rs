@@ -19,6 +19,7 @@ pub mod schema;
 mod shape;
 pub mod state;
 mod suggest;
+mod swarm;
 pub mod time;
 
 pub use builder::Builder;
@@ -31,3 +32,4 @@ pub use hook::may_be_said;
 pub use moment::{Formula, Moment};
 pub use scheduler::{Attempt, Effect, Input, Now, Origin, Refusal, Scheduler, Waits};
 pub use shape::Shape;
+pub use swarm::Swarm;

@@ -128,10 +128,17 @@ fn labelled(part: Part) -> Part {
     let source = part.json.value()["nodeId"].as_str().map(str::to_owned);
     match (&part.kind, source) {
         (PartKind::Text { text }, Some(source)) => {
-            let text = format!("From `{source}`:\n{text}");
+            let text = format!("From `{source}`:\n{}", handed(text).unwrap_or_else(|| text.clone()));
             let json = Json::from(serde_json::json!({"type": "text", "text": text}));
             Part { kind: PartKind::Text { text }, json }
         }
         _ => part,
     }
+}
+
+/// What an agent said to the one that takes its work over, if that is what a text is.
+fn handed(text: &str) -> Option<String> {
+    let value: Value = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
+    value.get("handoff")?;
+    Some(value["message"].as_str().unwrap_or("(it hands its work to you)").to_owned())
 }

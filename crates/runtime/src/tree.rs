@@ -215,7 +215,7 @@ fn why(scheduler: &Scheduler, end: &RunEnd) -> String {
 /// The run that does the work of a node, ready to begin.
 pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<Mind> {
     let (flow, item) = match &around.flow().nodes()[attempt.node].work {
-        Work::Flow(flow) => (flow.clone(), false),
+        Work::Flow(flow) | Work::Swarm(flow) => (flow.clone(), false),
         Work::Map(map) => {
             let items: Vec<serde::de::IgnoredAny> =
                 serde_json::from_str(around.input(attempt.node).as_str()).ok()?;

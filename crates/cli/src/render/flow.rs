@@ -94,7 +94,7 @@ pub(crate) fn mermaid(flow: &Flow) -> String {
             Work::Router(_) => ("{", "}"),
             Work::Human(_) => ("[/", "/]"),
             Work::Guardrail => ("{{", "}}"),
-            Work::Flow(_) | Work::Map(_) => ("[[", "]]"),
+            Work::Flow(_) | Work::Swarm(_) | Work::Map(_) => ("[[", "]]"),
             Work::Agent(_) => ("([", "])"),
             Work::Function(_) | Work::Expression(_) | Work::Command(_) | Work::Tool(_) => ("[", "]"),
         };
@@ -124,7 +124,7 @@ pub(crate) fn dot(flow: &Flow) -> String {
             Work::Router(_) => "diamond",
             Work::Human(_) => "parallelogram",
             Work::Guardrail => "hexagon",
-            Work::Flow(_) | Work::Map(_) => "box3d",
+            Work::Flow(_) | Work::Swarm(_) | Work::Map(_) => "box3d",
             Work::Agent(_) => "ellipse",
             Work::Function(_) | Work::Expression(_) | Work::Command(_) | Work::Tool(_) => "box",
         };

@@ -154,7 +154,7 @@ static PRICE: Object = Object {
 
 /// The kinds of work, of which a node has one.
 pub(super) const KINDS: &[&str] =
-    &["agent", "function", "command", "tool", "flow", "router", "human", "guardrail", "map"];
+    &["agent", "swarm", "function", "command", "tool", "flow", "router", "human", "guardrail", "map"];
 
 /// A node of a flow, or of a map.
 pub(super) static NODE: Object = Object {
@@ -162,6 +162,7 @@ pub(super) static NODE: Object = Object {
     about: "A piece of work and how it is to be done.",
     members: &[
         member("agent", Form::Object(&AGENT), "An agent works on it."),
+        member("swarm", Form::Object(&SWARM), "Agents work on it that hand it to one another."),
         member(
             "function",
             Form::Either(&[Form::Object(&FUNCTION), Form::Expression]),
@@ -267,6 +268,19 @@ static AGENT: Object = Object {
     about: "An agent.",
     members: agent_members![],
     required: &["model"],
+    one_of: &[],
+};
+
+static SWARM: Object = Object {
+    name: "swarm",
+    about: "Agents that hand their work to one another.",
+    members: &[
+        member("agents", Form::Dict(&Form::Object(&AGENT)), "The agents, by name."),
+        member("entry", Form::Text, "Who begins; the first one if absent."),
+        member("max_handoffs", Form::Count(0), "How many times the work may change hands; by default 20."),
+        member("max_turns", Form::Count(1), "How many times one agent may have it; by default 5."),
+    ],
+    required: &["agents"],
     one_of: &[],
 };
 

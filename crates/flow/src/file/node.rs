@@ -11,13 +11,14 @@ use super::guard;
 use super::read::Reader;
 use super::tree::{Kind, Tree};
 use crate::definition::{
-    AgentUse, Auto, Class, Command, Human, Join, Map, Node, OnError, OnTimeout, ToolUse, Work,
+    AgentUse, Auto, Class, Command, Flow, Human, Join, Map, Node, OnError, OnTimeout, ToolUse, Work,
 };
 use crate::expr::Expression;
 use crate::moment::Formula;
 use crate::retry::{Backoff, Retry};
 use crate::schema::Schema;
 use crate::suggest::nearest;
+use crate::swarm::Swarm;
 use crate::time;
 
 /// What runs an agent that names no harness.
@@ -63,6 +64,7 @@ impl Reader<'_, '_> {
             tree.members().iter().find(|(name, _)| super::format::KINDS.contains(&name.text.as_str()))?;
         match kind.text.as_str() {
             "agent" => self.agent(value),
+            "swarm" => self.swarm(value).map(Work::Swarm),
             "function" => expression(value.get("output").unwrap_or(value)).map(Work::Expression),
             "command" => Some(Work::Command(command(value))),
             "tool" => text(value.get("name").unwrap_or(value)).map(|name| Work::Tool(ToolUse { name })),
@@ -85,6 +87,27 @@ impl Reader<'_, '_> {
         let harness = tree.get("harness").and_then(text).unwrap_or_else(|| HARNESS.to_owned());
         let settings = self.agent_settings(tree)?;
         Some(Work::Agent(AgentUse { harness, settings: settings.into() }))
+    }
+
+    fn swarm(&mut self, tree: &Tree) -> Option<Flow> {
+        let mut swarm = Swarm {
+            entry: tree.get("entry").and_then(text),
+            max_handoffs: tree.get("max_handoffs").and_then(count),
+            max_turns: tree.get("max_turns").and_then(small),
+            ..Swarm::default()
+        };
+        for (name, agent) in tree.get("agents").map(Tree::members).unwrap_or_default() {
+            swarm.agents.push((name.text.clone(), self.agent_settings(agent)?.into()));
+        }
+        match swarm.flow("swarm", HARNESS) {
+            Ok(flow) => Some(flow),
+            Err(problems) => {
+                for problem in problems.0 {
+                    self.verifier.error(tree.place, problem.message, problem.help);
+                }
+                None
+            }
+        }
     }
 
     /// The settings of an agent, with the models it and the agents it calls name in place of the names.

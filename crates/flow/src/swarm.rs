@@ -1,0 +1,71 @@
+//! [`Swarm`]: agents that hand their work to one another, as a flow.
+//!
+//! Each agent is a node, each way from one to another an edge that is live when the agent says so: what it gives is
+//! then `{handoff, message}`. So a swarm has the events, the limits and the durability of any flow.
+
+use antiphon_event::Json;
+
+use crate::check::{Level, Problem, Problems, Subject};
+use crate::definition::{Edge, Flow, Join, Limits, Node, When};
+use crate::moment::{Formula, Moment};
+
+/// How many times the work may change hands, if nothing else is said.
+const HANDOFFS_MAX: u64 = 20;
+/// How many times one agent may have the work, if nothing else is said.
+const TURNS_MAX: u32 = 5;
+
+/// Agents that hand their work to one another.
+#[derive(Debug, Clone, Default)]
+pub struct Swarm {
+    /// The agents, by name, each with its settings; `handoffs` in them says to whom it may hand its work, by default to
+    /// all others.
+    pub agents: Vec<(String, Json)>,
+    /// Who begins; the first one if absent.
+    pub entry: Option<String>,
+    /// How many times the work may change hands; 20 if absent.
+    pub max_handoffs: Option<u64>,
+    /// How many times one agent may have it; 5 if absent.
+    pub max_turns: Option<u32>,
+}
+
+impl Swarm {
+    /// The swarm as a flow, run by the harness of that name; the error lists every mistake.
+    pub fn flow(self, name: &str, harness: &str) -> Result<Flow, Problems> {
+        let names: Vec<String> = self.agents.iter().map(|(name, _)| name.clone()).collect();
+        let Some(entry) = self.entry.clone().or_else(|| names.first().cloned()) else {
+            let message = "a swarm has at least one agent".to_owned();
+            let problem = Problem { level: Level::Error, subject: Subject::Flow, message, help: None };
+            return Err(Problems(vec![problem]));
+        };
+        let handoffs = self.max_handoffs.unwrap_or(HANDOFFS_MAX);
+        let limits = Limits { max_node_executions: Some(handoffs + 1), ..Limits::default() };
+        let mut flow = Flow::new(name).entry(entry).limits(limits);
+        for (agent, settings) in self.agents {
+            let others = targets(&agent, &settings, &names);
+            let mut settings = settings.value();
+            settings["handoffs"] = others.iter().map(String::as_str).collect();
+            let node = Node::agent(harness, settings)
+                .join(Join::Any)
+                .max_executions(self.max_turns.unwrap_or(TURNS_MAX));
+            flow = flow.node(agent.clone(), node);
+            for to in others {
+                let when = When::If(to_whom(to.clone()));
+                flow = flow.edge(Edge { from: agent.clone(), to, when });
+            }
+        }
+        flow.build()
+    }
+}
+
+/// To whom an agent may hand its work.
+fn targets(agent: &str, settings: &Json, names: &[String]) -> Vec<String> {
+    match settings.value()["handoffs"].as_array() {
+        Some(given) => given.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),
+        None => names.iter().filter(|name| *name != agent).cloned().collect(),
+    }
+}
+
+/// Whether what an agent gave says that this one takes over.
+fn to_whom(name: String) -> Formula {
+    Formula::closure(move |moment: &Moment<'_>| moment.output()["handoff"] == name.as_str())
+}
