@@ -1,0 +1,237 @@
+//! [`Script`]: replies that were thought out before, in place of a model. No network, no key: demos and tests run on it.
+//!
+//! In: replies from code or from JSON, each a list of [`Step`]s. Out: a [`Scripted`] model. A reply that waits for
+//! something to be said comes before those that come in order. Start reading at [`Scripted::call`](Model::call).
+
+mod parse;
+mod play;
+mod step;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use antiphon_agent::{Content, Delta, Fault, Message, Price, Prompt};
+use antiphon_event::body::content::PartKind;
+use antiphon_port::Model;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use regex::Regex;
+
+pub use step::Step;
+
+use crate::fault::{cut, lasting};
+
+/// What a scripted model costs if nobody says otherwise.
+const FREE: Price = Price { input: 0.0, output: 0.0, cache_read: 0.0, cache_creation: 0.0 };
+
+/// What a model is to say.
+///
+/// ```
+/// use antiphon_model::{Script, Step};
+///
+/// let model = Script::new()
+///     .when("weather", [Step::call("look_up", r#"{"of":"weather"}"#)])
+///     .reply([Step::text("first"), Step::usage(10, 5)])
+///     .reply([Step::text("from then on")])
+///     .model();
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    /// Those that come in order; the last one from then on.
+    replies: Vec<Arc<[Step]>>,
+    /// Those that wait for something to be said.
+    waiting: Vec<Waiting>,
+    name: Option<String>,
+    price: Option<Price>,
+    start: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Waiting {
+    when: When,
+    steps: Arc<[Step]>,
+    times: Option<u32>,
+}
+
+/// What has to be said last, by a user or a tool.
+#[derive(Debug, Clone)]
+pub enum When {
+    /// Something with this in it.
+    Has(String),
+    /// Something that this fits.
+    Fits(Regex),
+}
+
+impl From<&str> for When {
+    fn from(text: &str) -> Self {
+        Self::Has(text.to_owned())
+    }
+}
+
+impl From<Regex> for When {
+    fn from(pattern: Regex) -> Self {
+        Self::Fits(pattern)
+    }
+}
+
+impl When {
+    fn holds(&self, said: &str) -> bool {
+        match self {
+            Self::Has(part) => said.contains(part.as_str()),
+            Self::Fits(pattern) => pattern.is_match(said),
+        }
+    }
+}
+
+impl Script {
+    /// One that says nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next reply in order; the last one is given from then on.
+    #[must_use]
+    pub fn reply(mut self, steps: impl IntoIterator<Item = Step>) -> Self {
+        self.replies.push(steps.into_iter().collect());
+        self
+    }
+
+    /// A reply to what was said last, each time it fits.
+    #[must_use]
+    pub fn when(self, when: impl Into<When>, steps: impl IntoIterator<Item = Step>) -> Self {
+        self.waiting(when.into(), steps.into_iter().collect(), None)
+    }
+
+    /// A reply to what was said last, the first so many times it fits.
+    #[must_use]
+    pub fn when_times(
+        self,
+        when: impl Into<When>,
+        times: u32,
+        steps: impl IntoIterator<Item = Step>,
+    ) -> Self {
+        self.waiting(when.into(), steps.into_iter().collect(), Some(times))
+    }
+
+    fn waiting(mut self, when: When, steps: Arc<[Step]>, times: Option<u32>) -> Self {
+        self.waiting.push(Waiting { when, steps, times });
+        self
+    }
+
+    /// What the model is called; `scripted` if nobody says so.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// What the model costs; nothing if nobody says so.
+    #[must_use]
+    pub fn price(mut self, price: Price) -> Self {
+        self.price = Some(price);
+        self
+    }
+
+    /// How many replies in order were given before: where to go on after a pause.
+    #[must_use]
+    pub fn start(mut self, replies: usize) -> Self {
+        self.start = replies;
+        self
+    }
+
+    /// The model.
+    pub fn model(self) -> Scripted {
+        let used = self.waiting.iter().map(|_| AtomicU32::new(0)).collect();
+        let (given, calls) = (AtomicUsize::new(self.start), AtomicUsize::new(self.start));
+        Scripted { given, calls, used, script: self }
+    }
+}
+
+/// A model that follows a [`Script`]. Calls may come from many tasks; each takes the next reply.
+#[derive(Debug)]
+pub struct Scripted {
+    script: Script,
+    /// How many replies in order were given.
+    given: AtomicUsize,
+    /// How often it was called.
+    calls: AtomicUsize,
+    /// How often each reply that waits was given.
+    used: Vec<AtomicU32>,
+}
+
+impl Scripted {
+    /// How many replies in order were given, those before [`Script::start`] included.
+    pub fn given(&self) -> usize {
+        self.given.load(Ordering::Relaxed)
+    }
+
+    fn steps(&self, prompt: &Prompt) -> Result<Arc<[Step]>, Fault> {
+        let script = &self.script;
+        if !script.waiting.is_empty() {
+            let said = last_words(prompt);
+            let fits =
+                |(waiting, used): &(&Waiting, &AtomicU32)| waiting.when.holds(&said) && take(waiting, used);
+            if let Some((waiting, _)) = script.waiting.iter().zip(&self.used).find(fits) {
+                return Ok(waiting.steps.clone());
+            }
+            if script.replies.is_empty() {
+                let words = cut(&said);
+                return Err(lasting(
+                    "script",
+                    format!("no reply of the script fits what was said last: {words}"),
+                ));
+            }
+        }
+        let Some(last) = script.replies.len().checked_sub(1) else {
+            return Ok(Arc::new([]));
+        };
+        let next = self.given.fetch_add(1, Ordering::Relaxed);
+        Ok(script.replies[next.min(last)].clone())
+    }
+}
+
+/// Takes one of the times a reply may be given.
+fn take(waiting: &Waiting, used: &AtomicU32) -> bool {
+    let Some(times) = waiting.times else {
+        return true;
+    };
+    let more = |used: u32| (used < times).then_some(used + 1);
+    used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+}
+
+/// What a user or a tool said last.
+fn last_words(prompt: &Prompt) -> String {
+    let content = prompt.messages.iter().rev().find_map(|message| match message {
+        Message::User { content } | Message::Tool { content, .. } => Some(content),
+        Message::Assistant { .. } => None,
+    });
+    match content {
+        None => String::new(),
+        Some(Content::Text(text)) => text.clone(),
+        Some(Content::Parts(parts)) => {
+            let texts = parts.iter().filter_map(|part| match &part.kind {
+                PartKind::Text { text } => Some(text.as_str()),
+                PartKind::Image { .. } | PartKind::Document { .. } | PartKind::Other => None,
+            });
+            texts.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        self.script.name.as_deref().unwrap_or("scripted")
+    }
+
+    fn price(&self) -> Option<Price> {
+        Some(self.script.price.unwrap_or(FREE))
+    }
+
+    fn call(&self, prompt: Arc<Prompt>) -> BoxStream<'static, Result<Delta, Fault>> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        match self.steps(&prompt) {
+            Ok(steps) => play::Play::new(steps, call).boxed(),
+            Err(fault) => stream::once(std::future::ready(Err(fault))).boxed(),
+        }
+    }
+}
