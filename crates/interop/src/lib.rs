@@ -1,1 +1,5 @@
-//! Other protocols: MCP servers, whose tools agents may call.
+//! What others made and agents may use: tools of MCP servers.
+//!
+//! In: servers, as a definition names them. Out: tools. Start reading at [`mcp::Servers`].
+
+pub mod mcp;
