@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Installs what a command needs and is not there yet: `setup.sh run`, `setup.sh test` or `setup.sh bench`.
-# What is installed goes to cargo's own folder, or through the system's package manager.
+# What is installed goes to cargo's own folder, to target/mcp, or through the system's package manager.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Versions that are known to work with the compiler this workspace asks for.
 nextest=0.9.143
 deny=0.20.2
+servers=2026.8.31
+node=18
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -49,6 +51,27 @@ tool() {
     cargo install --quiet --locked --version "$2" "$1"
 }
 
+# server NAME VERSION: an official MCP server, which tests talk to.
+server() {
+    local package="@modelcontextprotocol/$1" manifest
+    manifest="target/mcp/node_modules/$package/package.json"
+    grep -qs "\"version\": \"$2\"" "$manifest" && return
+    say "installing $package $2"
+    mkdir -p target/mcp
+    npm install --prefix target/mcp --silent --no-audit --no-fund --ignore-scripts --save-exact "$package@$2"
+}
+
+javascript() {
+    system node nodejs
+    system npm npm
+    local found
+    found=$(node --version)
+    found=${found#v}
+    if [ "${found%%.*}" -lt "$node" ]; then
+        die "Node.js $node or later is needed, and this is $found: see https://nodejs.org, then try again"
+    fi
+}
+
 rust() {
     has cargo || die "there is no Rust here: see https://rustup.rs, then try again"
     local wanted found
@@ -71,6 +94,9 @@ test)
     component cargo-clippy clippy
     tool cargo-nextest "$nextest"
     tool cargo-deny "$deny"
+    javascript
+    server server-everything "$servers"
+    server server-filesystem "$servers"
     ;;
 *) die "usage: scripts/setup.sh run|test|bench" ;;
 esac
