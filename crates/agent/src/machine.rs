@@ -55,11 +55,13 @@ pub struct Agent {
     iterations: u32,
     /// Model calls that were begun.
     begun: u32,
-    /// Which attempt at the model call is under way, from 1.
+    /// Which attempt at the model call is under way, from 1, and how many before it the model itself failed.
     attempt: u32,
-    /// Model calls of the same agent before this run, and model calls that failed and were made again.
+    failures: u32,
+    /// Model calls of the same agent before this run, and those of this run that were no step: they failed, or were
+    /// for a summary.
     asked_before: u32,
-    faults: u32,
+    stepless: u32,
     /// How often an answer that did not fit was asked for again.
     repairs: u32,
     /// How many more model calls people allowed beyond the bound.
@@ -67,13 +69,14 @@ pub struct Agent {
     /// Whether what was said before is being put into a summary, and whether that was tried in vain.
     summing: bool,
     unsummed: bool,
-    /// The ids of what it has said since the model call began.
+    /// The ids of what it has said since the model call began, and how many thoughts the vendor has signed.
     said: Vec<String>,
+    signed: u32,
     /// The text of its last step, and which model call that was.
     text: String,
     text_of: u32,
     calls: Calls,
-    /// How often each id of a vendor was used.
+    /// The ids of calls that were used, each with the highest number that was put behind it.
     ids: HashMap<String, u32>,
     /// Agents it has called.
     agents: u32,
@@ -275,13 +278,15 @@ impl Agent {
             iterations: 0,
             begun: 0,
             attempt: 1,
+            failures: 0,
             asked_before: 0,
-            faults: 0,
+            stepless: 0,
             repairs: 0,
             extended: 0,
             summing: false,
             unsummed: false,
             said: Vec::new(),
+            signed: 0,
             text: String::new(),
             text_of: 0,
             calls: Calls::default(),
@@ -316,6 +321,7 @@ impl Agent {
             return Err(Refusal::Ended(self.origin.run.clone()));
         }
         match input {
+            Input::Start if self.started() => Err(Refusal::Late(self.origin.run.clone())),
             Input::Start => Ok(vec![self.start(now)]),
             Input::Said(deltas) => self.say(deltas, now),
             Input::Replied(replied) => self.replied(replied, now),
@@ -326,7 +332,7 @@ impl Agent {
             Input::Answer(answer) => self.answer(answer, now),
             Input::Expired(relay) => self.expire(&relay, now),
             Input::Summarized(result) => self.summarized(result, now),
-            Input::Cancel { by, mode } => self.request_cancel(by, mode, now),
+            Input::Cancel { by, mode } => Ok(self.request_cancel(by, mode, now)),
             Input::Spent(why) => Ok(self.stop(EndReason::Budget, Some(why), now)),
             Input::Resume => Ok(self.resume(now)),
         }
@@ -422,7 +428,7 @@ impl Agent {
     /// How long it has been at work if it is `now`, without the time it waited for people and without a process.
     pub fn worked_until(&self, now: Timestamp) -> u64 {
         let since = self.last.map_or(0, |last| now.millis().saturating_sub(last.millis()).max(0) as u64);
-        self.worked_ms + if self.at_work() { since } else { 0 }
+        if self.at_work() { self.worked_ms.saturating_add(since) } else { self.worked_ms }
     }
 
     /// The head of an event of this run.

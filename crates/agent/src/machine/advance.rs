@@ -14,22 +14,28 @@ impl Agent {
     /// What follows by itself; to be asked again until nothing does.
     pub fn advance(&self, now: Now<'_>) -> Vec<Event> {
         match &self.phase {
-            Phase::Ready if self.cancel.is_some() && self.said.is_empty() => {
+            Phase::Ready | Phase::Delayed(_) if self.may_go_on() => Vec::new(),
+            Phase::Ready | Phase::Delayed(_) if self.cancel.is_some() => {
                 self.stop(EndReason::Cancelled, None, now)
             }
-            Phase::Ready if self.iterations > self.limit() => vec![self.end(EndReason::MaxIterations, now)],
-            Phase::Ready if self.is_wrapping_up() && self.definition.on_limit == OnLimit::Ask => {
-                vec![self.ask_to_continue(now)]
-            }
+            Phase::Ready | Phase::Delayed(_) if self.is_beyond_limit() => self.conclude(now),
+            Phase::Ready | Phase::Delayed(_) => vec![self.ask_to_continue(now)],
             Phase::Acting if self.cancel.is_some() && !self.calls.at_work() => {
                 self.stop(EndReason::Cancelled, None, now)
             }
             Phase::Acting => self.act(now),
-            Phase::Answered => self.conclude(now),
             Phase::Limited if self.cancel.is_some() => self.stop(EndReason::Cancelled, None, now),
-            Phase::Declined => vec![self.end(EndReason::MaxIterations, now)],
-            Phase::New | Phase::Ready | Phase::Delayed(_) | Phase::Limited | Phase::Ended(_) => Vec::new(),
+            Phase::Answered | Phase::Declined => self.conclude(now),
+            Phase::New | Phase::Limited | Phase::Ended(_) => Vec::new(),
         }
+    }
+
+    /// Whether the next model call may begin, or the one under way may come to its end. Half an answer is heard out
+    /// whatever happens.
+    pub(super) fn may_go_on(&self) -> bool {
+        let is_over = self.cancel.is_some() || self.error.is_some() || self.handed.is_some();
+        let must_ask = self.is_wrapping_up() && self.definition.on_limit == OnLimit::Ask;
+        !self.said.is_empty() || !(is_over || must_ask || self.is_beyond_limit())
     }
 
     /// How often it may call its model.
@@ -42,11 +48,20 @@ impl Agent {
         self.iterations >= self.limit()
     }
 
-    /// The model has said all it wanted: it is done if its answer fits.
+    /// Whether the model call beyond the bound was made.
+    pub(super) fn is_beyond_limit(&self) -> bool {
+        self.iterations > self.limit()
+    }
+
+    /// The model has said all it wanted, or all it may: it is done if its answer fits.
     fn conclude(&self, now: Now<'_>) -> Vec<Event> {
-        let reason = if self.iterations > self.limit() { EndReason::MaxIterations } else { EndReason::Done };
+        let wanted = self.phase == Phase::Answered && !self.is_beyond_limit();
+        let reason = if wanted { EndReason::Done } else { EndReason::MaxIterations };
         let Err(why) = self.outfit().answer(&self.text) else { return vec![self.end(reason, now)] };
-        if self.repairs < self.definition.limits.max_repairs && reason == EndReason::Done {
+        if self.cancel.is_some() {
+            return self.stop(EndReason::Cancelled, None, now);
+        }
+        if self.repairs < self.definition.limits.max_repairs && wanted {
             let content =
                 format!("Your answer does not fit: {why}. Answer again, with the JSON and nothing else.");
             let user = User { content: UserContent::Text(content), delivery: None, provenance: None };
@@ -70,8 +85,8 @@ impl Agent {
         let handoff = Handoff { from_node_id: from, to_node_id: to.clone().into(), message };
         let output = Json::from(Value::from(format!("handed over to {to}")));
         vec![
-            self.tool_result(call, Ok(Returned { output, provenance: None }), now),
             self.event(now, Body::Handoff(handoff)),
+            self.tool_result(call, Ok(Returned { output, provenance: None }), now),
             self.end(EndReason::Done, now),
         ]
     }

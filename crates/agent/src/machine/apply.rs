@@ -24,10 +24,13 @@ impl Agent {
         }
         match &event.body {
             Body::Text(text) => self.text(text.id.as_str(), &text.content),
-            Body::Reasoning(reasoning) => self.note(reasoning.id.as_str()),
+            Body::Reasoning(reasoning) => {
+                self.note(reasoning.id.as_str());
+                self.signed += u32::from(reasoning.signature.is_some());
+            }
             Body::ToolCall(call) => return self.call(call),
             Body::Usage(usage) => self.used(usage),
-            Body::ModelRetry(retry) => return vec![self.again(retry)],
+            Body::ModelRetry(retry) => return self.again(retry),
             Body::ToolResult(result) => {
                 self.tally.returned(result.is_error == Some(true));
                 self.calls.set(&result.id, State::Done);
@@ -43,10 +46,11 @@ impl Agent {
                 return self.next_step();
             }
             Body::Summary(_) => self.summing = true,
-            Body::HistoryCompacted(_) => return vec![Effect::Ask],
+            Body::HistoryCompacted(_) => return self.ask(),
             Body::Diagnostic(diagnostic) if diagnostic.source == SOURCE => {
                 self.unsummed = true;
-                return vec![Effect::Ask];
+                self.stepless += 1;
+                return self.ask();
             }
             Body::Handoff(handoff) => {
                 let (to, message) = (&handoff.to_node_id, &handoff.message);
@@ -58,12 +62,12 @@ impl Agent {
                 self.error = Some((code, error.message.clone()));
             }
             Body::HarnessStart(_) => {
-                self.begun = 1;
-                self.phase = Phase::Ready;
-                return vec![Effect::Ask];
+                return self.next_step();
             }
             Body::HarnessEnd(end) => {
                 self.phase = Phase::Ended(end.reason.clone().unwrap_or(EndReason::Done));
+                self.calls.clear();
+                self.continuation = None;
                 return vec![Effect::Stop];
             }
             _ => {}
@@ -103,7 +107,8 @@ impl Agent {
     }
 
     fn call(&mut self, call: &ToolCall) -> Vec<Effect> {
-        if self.calls.take(call) {
+        let may_run = self.phase == Phase::Acting;
+        if self.calls.take(call, may_run) && may_run {
             return match call.name.as_str() {
                 ASK | HANDOFF => Vec::new(),
                 AGENT => {
@@ -116,9 +121,13 @@ impl Agent {
         self.note(call.id.as_str());
         let own = call.id.as_str().strip_prefix(self.origin.run.as_str()).and_then(|id| id.strip_prefix('/'));
         let raw = own.unwrap_or(call.id.as_str());
-        let first =
-            raw.rsplit_once('~').map(|(first, _)| first).filter(|first| self.ids.contains_key(*first));
-        *self.ids.entry(first.unwrap_or(raw).to_owned()).or_default() += 1;
+        let numbered = raw.rsplit_once('~').and_then(|(first, nth)| Some((first, nth.parse::<u32>().ok()?)));
+        if let Some((first, nth)) = numbered
+            && let Some(highest) = self.ids.get_mut(first)
+        {
+            *highest = nth.max(*highest);
+        }
+        self.ids.entry(raw.to_owned()).or_insert(1);
         Vec::new()
     }
 
@@ -126,30 +135,51 @@ impl Agent {
     fn used(&mut self, usage: &Usage) {
         self.tally.used(usage);
         if std::mem::take(&mut self.summing) {
+            // How much the model reads from now on is not known before it has read it.
+            self.tally.last_input_tokens = 0;
+            self.stepless += 1;
             return;
         }
         self.iterations += 1;
         self.attempt = 1;
+        self.failures = 0;
         self.unsummed = false;
-        self.said.clear();
+        self.forget();
         if self.text_of != self.begun {
             self.text.clear();
         }
         self.phase = if self.calls.is_empty() { Phase::Answered } else { Phase::Acting };
     }
 
-    fn again(&mut self, retry: &ModelRetry) -> Effect {
+    /// A model call is made again: at once after a crash, after a while if the model failed.
+    fn again(&mut self, retry: &ModelRetry) -> Vec<Effect> {
         self.attempt = retry.attempt;
         self.begun += 1;
-        self.said.clear();
+        self.forget();
         self.calls.clear();
-        let Some(delay) = retry.delay_ms else {
-            self.phase = Phase::Ready;
-            return Effect::Ask;
+        self.phase = match retry.delay_ms {
+            None => Phase::Ready,
+            Some(delay) => {
+                self.failures += 1;
+                self.stepless += 1;
+                Phase::Delayed(delay)
+            }
         };
-        self.faults += 1;
-        self.phase = Phase::Delayed(delay);
-        Effect::Wait(delay)
+        self.ask()
+    }
+
+    fn forget(&mut self) {
+        self.said.clear();
+        self.signed = 0;
+    }
+
+    /// Asks the model, unless something else follows.
+    fn ask(&self) -> Vec<Effect> {
+        match self.phase {
+            _ if !self.may_go_on() => Vec::new(),
+            Phase::Delayed(millis) => vec![Effect::Wait(millis)],
+            _ => vec![Effect::Ask],
+        }
     }
 
     /// The next step begins when all calls of this one have their results.
@@ -164,17 +194,16 @@ impl Agent {
     fn next_step(&mut self) -> Vec<Effect> {
         self.begun += 1;
         self.phase = Phase::Ready;
-        vec![Effect::Ask]
+        self.ask()
     }
 
     fn requested(&mut self, relay: &Relay) -> Vec<Effect> {
         let watch = relay.expires_at.map(|at| Effect::Watch(relay.id.clone(), at));
-        match &relay.tool_call_id {
-            Some(call) => self.calls.asked(call, relay.clone()),
-            None => {
-                self.continuation = Some(Box::new(relay.clone()));
-                self.phase = Phase::Limited;
-            }
+        if let Some(call) = &relay.tool_call_id {
+            self.calls.asked(call, relay.clone());
+        } else {
+            self.continuation = Some(Box::new(relay.clone()));
+            self.phase = Phase::Limited;
         }
         watch.into_iter().collect()
     }
@@ -184,9 +213,9 @@ impl Agent {
         if self.continuation.as_ref().is_some_and(|relay| relay.id == resolved.relay_id) {
             self.continuation = None;
             if yes {
-                self.extended += self.definition.max_iterations;
+                self.extended = self.extended.saturating_add(self.definition.max_iterations.max(1));
                 self.phase = Phase::Ready;
-                return vec![Effect::Ask];
+                return self.ask();
             }
             self.phase = Phase::Declined;
             return Vec::new();

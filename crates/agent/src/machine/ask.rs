@@ -6,15 +6,16 @@ use antiphon_event::{Body, CallId, ErrorCode, Event, Json, RelayId, RelayKind, S
 use serde_json::{Value, json};
 
 use super::calls::Call;
-use super::permit::ASK;
+use super::permit::{AGENT, ASK};
 use super::{Agent, Failure, Now, Refusal, Returned};
-use crate::permission::Ask;
+use crate::permission::{Ask, Verdict};
 
 const RUN_AGAIN: &str = "run again";
 const TAKE_AS_DONE: &str = "take as done";
 const FAIL: &str = "fail";
 /// Who answered when nobody did.
 const TIMEOUT: &str = "timeout";
+const RUN: &str = "run";
 
 impl Failure {
     pub(super) fn new(message: String) -> Self {
@@ -29,6 +30,11 @@ impl Failure {
 /// A call that somebody, or a rule, did not let through.
 pub(super) fn denied(why: &str) -> Failure {
     Failure { code: ErrorCode::Other("denied".into()), message: format!("denied: {why}") }
+}
+
+/// A call that is not made because the run is about to end.
+pub(super) fn cancelled() -> Failure {
+    Failure { code: ErrorCode::Cancelled, message: "not run: the agent is being cancelled".to_owned() }
 }
 
 impl Agent {
@@ -46,7 +52,7 @@ impl Agent {
     }
 
     pub(super) fn progress(&self, call: &CallId, content: Json, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
-        let call = self.calls.running(call).ok_or_else(|| Refusal::Late(self.origin.run.clone()))?;
+        let call = self.under_way(call)?;
         let progress = ToolProgress {
             id: format!("{}:progress", call.id).into(),
             tool_call_id: call.id.clone(),
@@ -62,16 +68,25 @@ impl Agent {
         result: Result<Returned, Failure>,
         now: Now<'_>,
     ) -> Result<Vec<Event>, Refusal> {
-        let call = self.calls.running(call).ok_or_else(|| Refusal::Late(self.origin.run.clone()))?;
+        let call = self.under_way(call)?;
         Ok(vec![self.tool_result(call, result, now)])
     }
 
-    /// Nobody knows how a call ended: it is made again if that is safe, else a person decides.
+    fn under_way(&self, call: &CallId) -> Result<&Call, Refusal> {
+        self.calls.under_way(call).ok_or_else(|| Refusal::Late(self.origin.run.clone()))
+    }
+
+    /// Nobody knows how a call ended: a person decides, unless it is safe to make it again, as it is for agents,
+    /// which go on where they were; then nothing comes of it here.
     pub(super) fn lose(&self, call: &CallId, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
-        let call = self.calls.running(call).ok_or_else(|| Refusal::Late(self.origin.run.clone()))?;
-        if call.relay.is_some() || self.outfit().is_repeatable(&call.name) {
+        let call = self.under_way(call)?;
+        if call.name == AGENT || self.outfit().is_repeatable(&call.name) {
             return Ok(Vec::new());
         }
+        let id = match call.doubts {
+            0 => format!("{}:in_doubt", call.id),
+            asked => format!("{}:in_doubt~{}", call.id, asked + 1),
+        };
         let relay = Relay {
             kind: RelayKind::Approval,
             params: Some(call.input.clone()),
@@ -80,7 +95,7 @@ impl Agent {
                 call.name
             )),
             options: Some([RUN_AGAIN, TAKE_AS_DONE, FAIL].map(str::to_owned).to_vec()),
-            ..self.request(format!("{}:in_doubt", call.id), Some(call), now)
+            ..self.request(id, Some(call), now)
         };
         Ok(vec![self.event(now, Body::Relay(Box::new(relay)))])
     }
@@ -117,39 +132,38 @@ impl Agent {
 
     pub(super) fn answer(&self, answer: RelayResolved, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
         let id = &answer.relay_id;
-        if self.continuation.as_ref().is_some_and(|asked| asked.id == *id) {
-            return match answer.approved {
-                Some(_) => Ok(vec![self.event(now, Body::RelayResolved(Box::new(answer)))]),
-                None => Err(unfit(id, "say yes or no")),
-            };
-        }
-        let (call, relay) = self.calls.of_relay(id).ok_or_else(|| Refusal::NotPending(id.clone()))?;
+        let (call, relay) = self.pending(id).ok_or_else(|| Refusal::NotPending(id.clone()))?;
         if relay.expires_at.is_some_and(|at| at <= now.at) {
-            return self.expire(id, now);
+            return Err(Refusal::NotPending(id.clone()));
         }
-        self.fits(relay, &answer)?;
-        let mut events = self.granted(call, relay, &answer, now);
+        fits(relay, &answer)?;
+        let mut events = Vec::new();
+        if let Some(call) = call {
+            self.may_change(call, &answer, now)?;
+            events = self.granted(call, relay, &answer, now);
+        }
         events.insert(0, self.event(now, Body::RelayResolved(Box::new(answer))));
         Ok(events)
     }
 
-    fn fits(&self, relay: &Relay, answer: &RelayResolved) -> Result<(), Refusal> {
-        let chosen = answer.answer.as_ref().map(|answer| answer.to_text().into_owned());
-        let denied = answer.approved == Some(false);
-        match relay.kind {
-            RelayKind::Permission if answer.approved.is_none() => Err(unfit(&relay.id, "say yes or no")),
-            RelayKind::Approval => {
-                let options = relay.options.as_deref().unwrap_or_default();
-                let known = chosen.is_some_and(|chosen| options.contains(&chosen));
-                if known || denied {
-                    return Ok(());
-                }
-                Err(unfit(&relay.id, &format!("answer with one of: {}", options.join(", "))))
-            }
-            RelayKind::Question if chosen.is_none() && !denied => {
-                Err(unfit(&relay.id, "say what the answer is"))
-            }
-            _ => Ok(()),
+    /// A request that waits for a person, and the call it is about.
+    fn pending(&self, id: &RelayId) -> Option<(Option<&Call>, &Relay)> {
+        let about_none = self.continuation.as_deref().filter(|relay| relay.id == *id);
+        about_none
+            .map(|relay| (None, relay))
+            .or_else(|| self.calls.of_relay(id).map(|(call, relay)| (Some(call), relay)))
+    }
+
+    /// Whoever lets a call through may change its arguments, as far as the tool and the rules go along.
+    fn may_change(&self, call: &Call, answer: &RelayResolved, now: Now<'_>) -> Result<(), Refusal> {
+        let Some(input) = answer.input.as_ref().filter(|_| answer.approved == Some(true)) else {
+            return Ok(());
+        };
+        let input =
+            self.outfit().check(&call.name, input).map_err(|why| unfit(&answer.relay_id, &why))?;
+        match self.verdict(call, &input, now) {
+            Verdict::Allow | Verdict::Ask(_) => Ok(()),
+            Verdict::Deny(why) => Err(unfit(&answer.relay_id, &why)),
         }
     }
 
@@ -170,22 +184,29 @@ impl Agent {
     }
 
     pub(super) fn expire(&self, id: &RelayId, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
-        let pending = self.calls.of_relay(id).map(|(_, relay)| relay.expires_at);
-        let own = self.continuation.as_ref().filter(|asked| asked.id == *id).map(|asked| asked.expires_at);
-        let expires_at = pending.or(own).ok_or_else(|| Refusal::NotPending(id.clone()))?;
-        if expires_at.is_none_or(|at| at > now.at) {
+        let (_, relay) = self.pending(id).ok_or_else(|| Refusal::NotPending(id.clone()))?;
+        if relay.expires_at.is_none_or(|at| at > now.at) {
             return Ok(Vec::new());
         }
+        Ok(vec![self.turn_down(relay, "nobody answered in time", TIMEOUT, now)])
+    }
+
+    /// A request that nobody needs to answer any more: its run ends.
+    pub(super) fn withdraw(&self, relay: &Relay, now: Now<'_>) -> Event {
+        self.turn_down(relay, "the run ended before anybody answered", RUN, now)
+    }
+
+    fn turn_down(&self, relay: &Relay, reason: &str, by: &str, now: Now<'_>) -> Event {
         let resolved = RelayResolved {
-            relay_id: id.clone(),
+            relay_id: relay.id.clone(),
             approved: Some(false),
             answer: None,
             input: None,
             scope: None,
-            reason: Some("nobody answered in time".to_owned()),
-            by: TIMEOUT.to_owned(),
+            reason: Some(reason.to_owned()),
+            by: by.to_owned(),
         };
-        Ok(vec![self.event(now, Body::RelayResolved(Box::new(resolved)))])
+        self.event(now, Body::RelayResolved(Box::new(resolved)))
     }
 
     /// What an answer about a call that had begun gives.
@@ -197,8 +218,9 @@ impl Agent {
             Some(choice) if choice.to_text() == TAKE_AS_DONE => {
                 said(answer.input.as_ref().unwrap_or(&Json::from(Value::from("done"))))
             }
-            _ if call.name == ASK => Err(denied(&no())),
-            _ => Err(Failure { code: ErrorCode::InDoubt, message: no() }),
+            None if call.name == ASK => Err(denied(&no())),
+            Some(_) => Err(in_doubt(format!("nobody knows how it ended; {} counts it as failed", answer.by))),
+            None => Err(in_doubt(no())),
         };
         self.tool_result(call, result, now)
     }
@@ -209,6 +231,33 @@ pub(super) fn is_run_again(answer: &RelayResolved) -> bool {
     answer.answer.as_ref().is_some_and(|answer| answer.to_text() == RUN_AGAIN)
 }
 
+fn in_doubt(message: String) -> Failure {
+    Failure { code: ErrorCode::InDoubt, message }
+}
+
 fn unfit(relay: &RelayId, why: &str) -> Refusal {
     Refusal::Answer { relay: relay.clone(), why: why.to_owned() }
+}
+
+/// Whether an answer says what was asked.
+fn fits(relay: &Relay, answer: &RelayResolved) -> Result<(), Refusal> {
+    let chosen = answer.answer.as_ref().map(|answer| answer.to_text().into_owned());
+    let denied = answer.approved == Some(false);
+    match relay.kind {
+        RelayKind::Permission | RelayKind::Continuation if answer.approved.is_none() => {
+            Err(unfit(&relay.id, "say yes or no"))
+        }
+        RelayKind::Approval => {
+            let options = relay.options.as_deref().unwrap_or_default();
+            let known = chosen.is_some_and(|chosen| options.contains(&chosen));
+            if known || denied {
+                return Ok(());
+            }
+            Err(unfit(&relay.id, &format!("answer with one of: {}", options.join(", "))))
+        }
+        RelayKind::Question if chosen.is_none() && !denied => {
+            Err(unfit(&relay.id, "say what the answer is"))
+        }
+        _ => Ok(()),
+    }
 }

@@ -2,7 +2,9 @@
 
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{CallId, Json, RelayId};
+use antiphon_event::{CallId, Json, RelayId, RelayKind};
+
+use super::permit::{ASK, HANDOFF};
 
 /// The calls of the step under way, in the order in which the model made them.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +22,20 @@ pub struct Call {
     pub(super) state: State,
     /// Which request is open about it, if one is.
     pub(super) relay: Option<Box<Relay>>,
+    /// How often a person was asked what became of it.
+    pub(super) doubts: u32,
+}
+
+impl Call {
+    /// Whether a tool or another agent is at work on it, so that an outcome is awaited.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.state == State::Running && self.relay.is_none() && !self.is_own()
+    }
+
+    /// Whether it is carried out by the loop itself, and by no tool.
+    pub(super) fn is_own(&self) -> bool {
+        matches!(self.name.as_str(), ASK | HANDOFF)
+    }
 }
 
 /// Where a call is.
@@ -64,8 +80,9 @@ impl Calls {
         self.get(id).filter(|call| call.state == State::Running)
     }
 
-    pub(super) fn count(&self, state: &State) -> usize {
-        self.0.iter().filter(|call| call.state == *state).count()
+    /// A call that a tool or another agent is at work on.
+    pub(super) fn under_way(&self, id: &CallId) -> Option<&Call> {
+        self.get(id).filter(|call| call.is_under_way())
     }
 
     /// Whether all have their results.
@@ -99,11 +116,14 @@ impl Calls {
         Some((call, call.relay.as_deref()?))
     }
 
-    /// A call as the model proposes it, or, when it is there already, as it is about to run.
-    pub(super) fn take(&mut self, call: &ToolCall) -> bool {
+    /// A call as the model proposes it, or, when it is there already, as it is about to run if it may; whether it
+    /// was there.
+    pub(super) fn take(&mut self, call: &ToolCall, may_run: bool) -> bool {
         if let Some(known) = self.get_mut(&call.id) {
             known.input = call.input.clone();
-            known.state = State::Running;
+            if may_run {
+                known.state = State::Running;
+            }
             return true;
         }
         self.0.push(Call {
@@ -112,6 +132,7 @@ impl Calls {
             input: call.input.clone(),
             state: State::Proposed,
             relay: None,
+            doubts: 0,
         });
         false
     }
@@ -124,6 +145,7 @@ impl Calls {
 
     pub(super) fn asked(&mut self, id: &CallId, relay: Relay) {
         if let Some(call) = self.get_mut(id) {
+            call.doubts += u32::from(relay.kind == RelayKind::Approval);
             call.relay = Some(Box::new(relay));
         }
     }

@@ -62,12 +62,11 @@ impl Agent {
         let late = || Refusal::Late(self.origin.run.clone());
         let turns = self.due_for_summary().filter(|_| self.may_ask()).ok_or_else(late)?;
         let Summarized { content, replied } = match result {
-            Ok(summarized) => summarized,
-            Err(fault) => {
-                let message = format!("no summary of what was said before could be made: {fault}");
-                let remark = Diagnostic { level: "warn".to_owned(), source: SOURCE.to_owned(), message };
-                return Ok(vec![self.event(now, Body::Diagnostic(remark))]);
+            Ok(Summarized { content, .. }) if content.trim().is_empty() => {
+                return Ok(vec![self.unsummed("the model said nothing", now)]);
             }
+            Ok(summarized) => summarized,
+            Err(fault) => return Ok(vec![self.unsummed(&fault.message, now)]),
         };
         let sources: Vec<String> = turns.into_iter().map(|(id, _)| id).collect();
         let id = format!("{}/summary~{}", self.origin.run, self.begun);
@@ -77,6 +76,12 @@ impl Agent {
             self.event(now, Body::Usage(Box::new(usage(&replied)))),
             self.event(now, Body::HistoryCompacted(HistoryCompacted { summary_id: id, sources })),
         ])
+    }
+
+    fn unsummed(&self, why: &str, now: Now<'_>) -> Event {
+        let message = format!("no summary of what was said before could be made: {why}");
+        let remark = Diagnostic { level: "warn".to_owned(), source: SOURCE.to_owned(), message };
+        self.event(now, Body::Diagnostic(remark))
     }
 }
 

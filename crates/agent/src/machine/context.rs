@@ -2,10 +2,9 @@
 
 use antiphon_event::body::content::{Part, PartKind};
 use antiphon_event::body::flow::Resumed;
-use antiphon_event::{Body, CallId, Event, Json, Provenance, RelayId, Timestamp};
+use antiphon_event::{Body, CallId, Event, Json, RelayId, Timestamp};
 
-use super::calls::State;
-use super::permit::{AGENT, ASK, HANDOFF};
+use super::permit::AGENT;
 use super::{Agent, Now, Phase};
 use crate::{Content, Message, Prompt};
 
@@ -93,11 +92,14 @@ impl Agent {
     /// A process takes the run over: half an answer does not count.
     pub(super) fn resume(&self, now: Now<'_>) -> Vec<Event> {
         let mut events = Vec::new();
+        if !self.started() {
+            return events;
+        }
         if self.origin.path.is_empty() && self.origin.who.depth == 0 {
             events.push(self.event(now, Body::Resumed(Resumed {})));
         }
         if self.may_ask() && !self.said.is_empty() {
-            events.push(self.retry("the process that asked the model died".to_owned(), 0, now));
+            events.push(self.retry("the process that asked the model died".to_owned(), None, now));
         }
         events
     }
@@ -106,21 +108,23 @@ impl Agent {
     pub fn open(&self) -> Vec<Open> {
         let mut open = Vec::new();
         match &self.phase {
-            Phase::Ready => open.push(Open::Ask),
-            Phase::Delayed(millis) => open.push(Open::Wait(*millis)),
+            Phase::Ready if self.may_go_on() => open.push(Open::Ask),
+            Phase::Delayed(millis) if self.may_go_on() => open.push(Open::Wait(*millis)),
             Phase::New
+            | Phase::Ready
+            | Phase::Delayed(_)
             | Phase::Acting
             | Phase::Answered
             | Phase::Limited
             | Phase::Declined
             | Phase::Ended(_) => {}
         }
-        for call in self.calls.iter().filter(|call| call.state == State::Running && call.relay.is_none()) {
-            match call.name.as_str() {
-                ASK | HANDOFF => {}
-                AGENT => open.push(Open::Agent(call.id.clone())),
-                _ => open.push(Open::Call(call.id.clone())),
-            }
+        for call in self.calls.iter().filter(|call| call.is_under_way()) {
+            open.push(if call.name == AGENT {
+                Open::Agent(call.id.clone())
+            } else {
+                Open::Call(call.id.clone())
+            });
         }
         let relays = self.calls.iter().filter_map(|call| call.relay.as_ref()).chain(&self.continuation);
         open.extend(relays.filter_map(|relay| Some(Open::Watch(relay.id.clone(), relay.expires_at?))));
@@ -133,14 +137,16 @@ fn cut(content: &mut Content, max: usize) {
     match content {
         Content::Text(text) => shorten(text, max),
         Content::Parts(parts) => {
+            let mut left = max;
             for part in parts {
                 if let PartKind::Text { text } = &mut part.kind {
-                    if text.len() <= max {
-                        continue;
+                    let size = text.len();
+                    if size > left {
+                        shorten(text, left);
+                        let json = Json::from(serde_json::json!({"type": "text", "text": text}));
+                        *part = Part { kind: PartKind::Text { text: std::mem::take(text) }, json };
                     }
-                    shorten(text, max);
-                    let json = Json::from(serde_json::json!({"type": "text", "text": text}));
-                    *part = Part { kind: PartKind::Text { text: std::mem::take(text) }, json };
+                    left = left.saturating_sub(size);
                 }
             }
         }

@@ -6,31 +6,35 @@ use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, Mode};
 use serde_json::{Map, Value};
 
 use super::calls::State;
-use super::{Agent, Failure, Now, Refusal};
+use super::{Agent, Failure, Now};
 
 impl Agent {
-    pub(super) fn request_cancel(&self, by: String, mode: Mode, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
+    pub(super) fn request_cancel(&self, by: String, mode: Mode, now: Now<'_>) -> Vec<Event> {
         let mut events =
             vec![self.event(now, Body::CancelRequested(CancelRequested { by, mode: mode.clone() }))];
         if mode != Mode::Graceful {
             events.extend(self.stop(EndReason::Cancelled, None, now));
         }
-        Ok(events)
+        events
     }
 
-    /// Ends the run now: every open call gets a result.
+    /// Ends the run now: every open request gets an answer, every open call a result.
     pub(super) fn stop(&self, reason: EndReason, why: Option<String>, now: Now<'_>) -> Vec<Event> {
         let word = match reason {
             EndReason::Cancelled => "cancelled before it came to an end",
             EndReason::Budget => "not run: the budget is spent",
             _ => "not run: the agent ended before",
         };
-        let open = self.calls.iter().filter(|call| call.state != State::Done);
-        let failure = || Failure { code: ErrorCode::Cancelled, message: word.to_owned() };
-        let mut events: Vec<Event> = open.map(|call| self.tool_result(call, Err(failure()), now)).collect();
+        let mut events = Vec::new();
         if let (EndReason::Budget, Some(message)) = (&reason, why) {
             let code = Some(ErrorCode::BudgetExhausted.as_str().to_owned());
             events.push(self.event(now, Body::Error(Error { message, code, retryable: None })));
+        }
+        events.extend(self.continuation.as_ref().map(|relay| self.withdraw(relay, now)));
+        for call in self.calls.iter().filter(|call| call.state != State::Done) {
+            events.extend(call.relay.as_ref().map(|relay| self.withdraw(relay, now)));
+            let failure = Failure { code: ErrorCode::Cancelled, message: word.to_owned() };
+            events.push(self.tool_result(call, Err(failure), now));
         }
         events.push(self.end(reason, now));
         events

@@ -6,6 +6,7 @@ use antiphon_event::body::request::Relay;
 use antiphon_event::body::tool::ToolCall;
 use antiphon_event::{Body, Event, Json, RelayKind, Timestamp};
 
+use super::ask::{cancelled, denied};
 use super::calls::{Call, State};
 use super::say::parse_error;
 use super::{Agent, Failure, Now};
@@ -22,8 +23,8 @@ pub const HANDOFF: &str = "handoff";
 enum Judged {
     /// It may run, with these arguments.
     Fine(Json),
-    /// A person decides; why.
-    Ask(String),
+    /// A person decides, about these arguments; why.
+    Ask(Json, String),
     /// It cannot; why.
     No(Failure),
 }
@@ -31,65 +32,76 @@ enum Judged {
 impl Agent {
     /// The next thing that follows for the calls of a step: a result without running, a request, or a start.
     pub(super) fn act(&self, now: Now<'_>) -> Vec<Event> {
-        let mut allowed = Vec::new();
+        let mut allowed: Vec<(&Call, Json)> = Vec::new();
         for (nth, call) in self.calls.iter().enumerate() {
-            match &call.state {
-                State::Done => {}
+            let judged = match &call.state {
                 State::Answered(answer) => return vec![self.given(call, answer, now)],
-                State::Running if call.relay.is_some() => {}
-                State::Running if call.name == ASK => return vec![self.question(call, now)],
-                State::Running if call.name == HANDOFF && self.calls.are_done_but(&call.id) => {
-                    return self.hand_over(call, now);
-                }
-                State::Running => {}
-                State::Refused(why) => {
-                    return vec![self.tool_result(call, Err(super::ask::denied(why)), now)];
-                }
-                State::Approved(_) | State::Proposed if call.relay.is_some() => return Vec::new(),
-                State::Approved(input) => {
-                    let input = input.as_ref().unwrap_or(&call.input);
-                    match self.outfit().check(&call.name, input) {
-                        Ok(input) => allowed.push((call, input)),
-                        Err(why) => return vec![self.tool_result(call, Err(Failure::schema(why)), now)],
-                    }
-                }
-                State::Proposed => match self.judge(nth, call, now) {
-                    Judged::Fine(input) => allowed.push((call, input)),
-                    Judged::Ask(why) => return vec![self.ask_permission(call, why, now)],
-                    Judged::No(failure) => return vec![self.tool_result(call, Err(failure), now)],
+                State::Refused(why) => return vec![self.tool_result(call, Err(denied(why)), now)],
+                State::Running if call.relay.is_none() && call.is_own() => match self.carry_on(call, now) {
+                    events if events.is_empty() => continue,
+                    events => return events,
                 },
+                State::Running | State::Done => continue,
+                State::Approved(_) | State::Proposed if call.relay.is_some() => return Vec::new(),
+                State::Approved(input) => self.judge_approved(call, input.as_ref().unwrap_or(&call.input)),
+                State::Proposed => {
+                    let agents = allowed.iter().filter(|(call, _)| call.name == AGENT).count();
+                    self.judge(nth, call, agents, now)
+                }
+            };
+            match judged {
+                Judged::Fine(input) => allowed.push((call, input)),
+                Judged::Ask(input, why) => return vec![self.ask_permission(call, input, why, now)],
+                Judged::No(failure) => return vec![self.tool_result(call, Err(failure), now)],
             }
         }
         self.start_some(allowed, now)
     }
 
-    /// Lets as many calls run as may at once; each is written down once more before it does.
-    fn start_some(&self, allowed: Vec<(&Call, Json)>, now: Now<'_>) -> Vec<Event> {
-        let free = self
-            .definition
-            .limits
-            .max_parallel_tools
-            .max(1)
-            .saturating_sub(self.calls.count(&State::Running));
-        let start = |(call, input): (&Call, Json)| {
-            let call_type = self.outfit().spec(&call.name).and_then(|spec| spec.call_type.clone());
-            let (id, name) = (call.id.clone(), call.name.clone());
-            self.event(now, Body::ToolCall(ToolCall { id, name, input, call_type, harness: None }))
-        };
-        allowed.into_iter().take(free).map(start).collect()
+    /// What follows for a call that the loop itself carries out.
+    fn carry_on(&self, call: &Call, now: Now<'_>) -> Vec<Event> {
+        match call.name.as_str() {
+            ASK => vec![self.question(call, now)],
+            _ if self.calls.are_done_but(&call.id) => self.hand_over(call, now),
+            _ => Vec::new(),
+        }
     }
 
-    fn judge(&self, nth: usize, call: &Call, now: Now<'_>) -> Judged {
-        if self.is_wrapping_up() {
-            return Judged::No(Failure::new(
-                "no more calls are made: the bound on steps is reached".to_owned(),
-            ));
+    /// Lets as many calls run as may at once; each is written down once more before it does.
+    fn start_some(&self, allowed: Vec<(&Call, Json)>, now: Now<'_>) -> Vec<Event> {
+        let under_way = self.calls.iter().filter(|call| call.is_under_way()).count();
+        let mut free = self.definition.limits.max_parallel_tools.max(1).saturating_sub(under_way);
+        let mut events = Vec::new();
+        for (call, input) in allowed {
+            if !call.is_own() {
+                let Some(left) = free.checked_sub(1) else { continue };
+                free = left;
+            }
+            let call_type = self.outfit().spec(&call.name).and_then(|spec| spec.call_type.clone());
+            let (id, name) = (call.id.clone(), call.name.clone());
+            let call = ToolCall { id, name, input, call_type, harness: None };
+            events.push(self.event(now, Body::ToolCall(call)));
+        }
+        events
+    }
+
+    fn judge_approved(&self, call: &Call, input: &Json) -> Judged {
+        match self.outfit().check(&call.name, input) {
+            Ok(input) => Judged::Fine(input),
+            Err(why) => Judged::No(Failure::schema(why)),
+        }
+    }
+
+    /// May a call run that the model made as its nth, when so many agents are about to be called before it?
+    fn judge(&self, nth: usize, call: &Call, agents: usize, now: Now<'_>) -> Judged {
+        if self.is_beyond_limit() {
+            let why = "no more calls are made: the bound on steps is reached";
+            return Judged::No(Failure::new(why.to_owned()));
         }
         let max = self.definition.limits.max_calls;
         if nth >= max {
-            return Judged::No(Failure::new(format!(
-                "at most {max} calls are made in one step; call it again"
-            )));
+            let why = format!("at most {max} calls are made in one step; call it again");
+            return Judged::No(Failure::new(why));
         }
         if let Some(why) = parse_error(&call.input) {
             return Judged::No(Failure::schema(why));
@@ -98,20 +110,22 @@ impl Agent {
             Ok(input) => input,
             Err(why) => return Judged::No(Failure::schema(why)),
         };
-        match call.name.as_str() {
-            ASK => return Judged::Fine(input),
-            AGENT => return self.judge_agent(input),
-            HANDOFF => return self.judge_handoff(nth, input),
-            _ => {}
+        match (self.verdict(call, &input, now), call.name.as_str()) {
+            (Verdict::Deny(why), _) => Judged::No(denied(&why)),
+            (_, ASK | AGENT | HANDOFF) if self.cancel.is_some() => Judged::No(cancelled()),
+            (_, ASK) => Judged::Fine(input),
+            (_, AGENT) => self.judge_agent(agents, input),
+            (_, HANDOFF) => self.judge_handoff(nth, input),
+            (Verdict::Allow, _) => Judged::Fine(input),
+            (Verdict::Ask(_), _) if self.cancel.is_some() => Judged::No(cancelled()),
+            (Verdict::Ask(why), _) => Judged::Ask(input, why),
         }
-        let subjects = now.world.subjects(&call.name, &input);
-        let sources = self.sources(&input);
-        let ask = Ask { tool: &call.name, input: &input, subjects: &subjects, sources: &sources };
-        match self.policy().judge(&ask) {
-            Verdict::Allow => Judged::Fine(input),
-            Verdict::Ask(why) => Judged::Ask(why),
-            Verdict::Deny(why) => Judged::No(super::ask::denied(&why)),
-        }
+    }
+
+    /// What the rules say about a call with these arguments.
+    pub(super) fn verdict(&self, call: &Call, input: &Json, now: Now<'_>) -> Verdict {
+        let subjects = now.world.subjects(&call.name, input);
+        self.policy().judge(&Ask { tool: &call.name, input, subjects: &subjects, sources: &[] })
     }
 
     /// The rules as they are now.
@@ -127,14 +141,14 @@ impl Agent {
         Cow::Owned(policy)
     }
 
-    fn judge_agent(&self, input: Json) -> Judged {
+    fn judge_agent(&self, agents: usize, input: Json) -> Judged {
         let limits = &self.definition.limits;
-        let (depth, started) = (self.origin.who.depth, self.agents);
+        let (depth, started) = (self.origin.who.depth, self.agents as usize + agents);
         if depth >= limits.max_depth {
             let why = format!("agents may call agents {} deep, and this one is at {depth}", limits.max_depth);
             return Judged::No(Failure::new(why));
         }
-        if started >= limits.max_agents {
+        if started >= limits.max_agents as usize {
             let why = format!("an agent may call {} agents, and this one has", limits.max_agents);
             return Judged::No(Failure::new(why));
         }
@@ -143,17 +157,17 @@ impl Agent {
 
     /// Only one agent can take the work over.
     fn judge_handoff(&self, nth: usize, input: Json) -> Judged {
-        if self.calls.iter().take(nth).any(|call| call.name == HANDOFF) {
+        if self.calls.iter().take(nth).any(|call| call.name == HANDOFF && call.state != State::Done) {
             let why = "the work can be handed to one agent at a time; the first handoff counts";
             return Judged::No(Failure::new(why.to_owned()));
         }
         Judged::Fine(input)
     }
 
-    fn ask_permission(&self, call: &Call, why: String, now: Now<'_>) -> Event {
+    fn ask_permission(&self, call: &Call, input: Json, why: String, now: Now<'_>) -> Event {
         let relay = Relay {
             kind: RelayKind::Permission,
-            params: Some(call.input.clone()),
+            params: Some(input),
             prompt: Some(why),
             ..self.request(format!("{}:permission", call.id), Some(call), now)
         };
@@ -163,8 +177,10 @@ impl Agent {
     /// An empty request.
     pub(super) fn request(&self, id: String, call: Option<&Call>, now: Now<'_>) -> Relay {
         let timeout = self.definition.limits.relay_timeout_ms;
-        let expires_at = timeout
-            .and_then(|timeout| Timestamp::from_millis(now.at.millis().saturating_add(timeout as i64)));
+        let expires_at = timeout.and_then(|timeout| {
+            let millis = now.at.millis().saturating_add(i64::try_from(timeout).unwrap_or(i64::MAX));
+            Timestamp::from_millis(millis)
+        });
         Relay {
             id: id.into(),
             kind: RelayKind::Question,

@@ -1,5 +1,7 @@
 //! What a model says becomes events; what it failed to say is tried again, or ends the run.
 
+use std::collections::HashSet;
+
 use antiphon_event::body::content::{Reasoning, Text};
 use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::system::{Error, ModelRetry, Usage};
@@ -27,17 +29,23 @@ impl Agent {
             return Err(Refusal::Late(self.origin.run.clone()));
         }
         let mut events = Vec::with_capacity(deltas.len());
-        let mut fresh = Vec::new();
+        let mut fresh = HashSet::new();
+        let mut signed = self.signed;
         for delta in deltas {
             let body = match delta {
                 Delta::Text(content) => {
                     Body::Text(Text { id: self.stream("text").into(), content, provenance: None })
                 }
-                Delta::Reasoning(content) => self.reasoning(content, None),
-                Delta::Signature(signature) => self.reasoning(String::new(), Some(signature)),
+                Delta::Reasoning(content) => self.reasoning(signed, content, None),
+                Delta::Signature(signature) => {
+                    signed += 1;
+                    self.reasoning(signed - 1, String::new(), Some(signature))
+                }
                 Delta::Call { id, name, arguments } => {
-                    let id = self.call_id(id, &mut fresh);
-                    Body::ToolCall(self.proposal(id, name, &arguments))
+                    let id = self.call_id(id, &fresh);
+                    let call = self.proposal(format!("{}/{id}", self.origin.run), name, &arguments);
+                    fresh.insert(id);
+                    Body::ToolCall(call)
                 }
                 // Both are said with what the whole call used.
                 Delta::Usage(_) | Delta::Stop(_) => continue,
@@ -47,9 +55,14 @@ impl Agent {
         Ok(events)
     }
 
-    fn reasoning(&self, content: String, signature: Option<String>) -> Body {
+    /// A piece of a thought: of the one after those that the vendor has signed, as each has a signature of its own.
+    fn reasoning(&self, signed: u32, content: String, signature: Option<String>) -> Body {
+        let id = match signed {
+            0 => self.stream("reasoning"),
+            before => self.stream(&format!("reasoning-{}", before + 1)),
+        };
         Body::Reasoning(Reasoning {
-            id: self.stream("reasoning").into(),
+            id: id.into(),
             content,
             signature,
             provenance: None,
@@ -57,14 +70,14 @@ impl Agent {
     }
 
     fn proposal(&self, id: String, name: String, arguments: &str) -> ToolCall {
-        let given = if arguments.trim().is_empty() { "{}" } else { arguments };
-        let input = serde_json::from_str::<Json>(given).unwrap_or_else(|error| {
-            Json::from(json!({
-                "__toolParseError": true,
-                "parseError": error.to_string(),
-                "rawArguments": arguments,
-            }))
-        });
+        let input = match arguments.trim() {
+            "" | "null" => Json::from(json!({})),
+            given => match serde_json::from_str::<Json>(given) {
+                Ok(input) if input.as_str().starts_with('{') => input,
+                Ok(_) => malformed("they are no JSON object", arguments),
+                Err(error) => malformed(&error.to_string(), arguments),
+            },
+        };
         let call_type = self.outfit().spec(&name).and_then(|spec| spec.call_type.clone());
         ToolCall { id: id.into(), name, input, call_type, harness: None }
     }
@@ -77,16 +90,17 @@ impl Agent {
         }
     }
 
-    /// The id of a call: the vendor's, with a number from its second use on.
-    fn call_id(&self, raw: String, fresh: &mut Vec<String>) -> String {
+    /// The id of a call within its run: the vendor's, with a number from its second use on. No other call has it,
+    /// whatever ids the vendor makes up: a call with the id of another would pass for one that was let through.
+    fn call_id(&self, raw: String, fresh: &HashSet<String>) -> String {
         let raw: String = if raw.len() > ID_MAX { raw.chars().take(ID_MAX / 4).collect() } else { raw };
-        let again = fresh.iter().filter(|id| **id == raw).count() as u32;
-        let id = match self.ids.get(&raw).copied().unwrap_or(0) + again {
-            0 => format!("{}/{raw}", self.origin.run),
-            used => format!("{}/{raw}~{}", self.origin.run, used + 1),
-        };
-        fresh.push(raw);
-        id
+        let is_free = |id: &String| !self.ids.contains_key(id) && !fresh.contains(id);
+        if is_free(&raw) {
+            return raw;
+        }
+        let highest = self.ids.get(&raw).copied().unwrap_or(1);
+        let mut numbered = (u64::from(highest) + 1..).map(|nth| format!("{raw}~{nth}"));
+        numbered.find(is_free).expect("a run has fewer calls than there are numbers")
     }
 
     pub(super) fn replied(&self, replied: Replied, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
@@ -113,8 +127,9 @@ impl Agent {
             return Err(Refusal::Late(self.origin.run.clone()));
         }
         let retries = self.definition.model.retries.unwrap_or(RETRIES);
-        if fault.retryable && self.attempt <= retries {
-            return Ok(vec![self.retry(fault.message.clone(), self.delay_ms(&fault, now.dice), now)]);
+        if fault.retryable && self.failures < retries {
+            let delay_ms = self.delay_ms(&fault, now.dice);
+            return Ok(vec![self.retry(fault.message, Some(delay_ms), now)]);
         }
         let error = Error {
             message: fault.message.clone(),
@@ -126,24 +141,26 @@ impl Agent {
         Ok(events)
     }
 
-    /// A model call is made again: what it said so far does not count.
-    pub(super) fn retry(&self, reason: String, delay_ms: u64, now: Now<'_>) -> Event {
-        let retry = ModelRetry {
-            attempt: self.attempt + 1,
-            discards: self.said.clone(),
-            reason,
-            delay_ms: (delay_ms > 0).then_some(delay_ms),
-        };
+    /// A model call is made again: what it said so far does not count. After a while if the model failed, at once
+    /// if the process did.
+    pub(super) fn retry(&self, reason: String, delay_ms: Option<u64>, now: Now<'_>) -> Event {
+        let attempt = self.attempt.saturating_add(1);
+        let retry = ModelRetry { attempt, discards: self.said.clone(), reason, delay_ms };
         self.event(now, Body::ModelRetry(retry))
     }
 
     fn delay_ms(&self, fault: &Fault, dice: f64) -> u64 {
         if let Some(after) = fault.retry_after {
-            return (after.as_millis() as u64).clamp(1, RETRY_AFTER_MAX_MS);
+            return u64::try_from(after.as_millis()).unwrap_or(u64::MAX).min(RETRY_AFTER_MAX_MS);
         }
-        let delay = DELAY_MS * f64::from(2_u32.saturating_pow(self.attempt - 1));
-        ((delay.min(DELAY_MAX_MS) * (0.5 + dice / 2.0)) as u64).max(1)
+        let delay = DELAY_MS * f64::from(2_u32.saturating_pow(self.failures));
+        (delay.min(DELAY_MAX_MS) * (0.5 + dice / 2.0)) as u64
     }
+}
+
+/// What stands for arguments that are none.
+fn malformed(error: &str, arguments: &str) -> Json {
+    Json::from(json!({"__toolParseError": true, "parseError": error, "rawArguments": arguments}))
 }
 
 /// What a model call used, as an event says it.

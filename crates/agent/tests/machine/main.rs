@@ -1,0 +1,10 @@
+//! The agent loop as tables: an agent, what happens to it, what it does about that.
+
+mod asking;
+mod ending;
+mod failing;
+mod read;
+mod remembering;
+mod steps;
+mod table;
+mod write;

@@ -1,0 +1,244 @@
+//! The door to the agent loop for tables: an agent, what happens to it, and what it does about that, a line each.
+//!
+//! Up to `start` the lines say what the agent is: `max 3`, `on_limit ask`, `tool bash write {schema}`, `rule deny bash`,
+//! `output {schema}`, `limit max_calls 2`, `retries 1`, `compact 100 keep 2`, `system …`, `task …`, `depth 2`, and
+//! `user …` and `agent …` for a conversation that it joins. Then come inputs, see [`Input`] and [`read::input`];
+//! `see` shows what the model would be asked, `time 5000` lets milliseconds pass. After every line the laws are checked.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use antiphon_agent::machine::{Effect, Input, Now, Open, Origin, World};
+use antiphon_agent::permission::Subject;
+use antiphon_agent::{Agent, Outfit};
+use antiphon_event::{Body, CallId, Event, Json, Timestamp};
+use antiphon_view::messages::Scope;
+use antiphon_view::{Changes, Messages, Projected, View};
+use expect_test::Expect;
+
+use crate::read::{self, Setup};
+use crate::write;
+
+/// Takes the steps of a script and compares what the machine did after each.
+pub(crate) fn check(script: &str, expect: Expect) {
+    let lines: Vec<&str> = script.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let begin = lines.iter().position(|line| *line == "start").expect("a script says `start`");
+    let mut table = Table::new(Setup::read(&lines[..begin]));
+    let mut shown = String::new();
+    for line in &lines[begin..] {
+        shown.push_str(line);
+        shown.push('\n');
+        for did in table.step(line) {
+            shown.push_str(&format!("  {did}\n"));
+        }
+    }
+    expect.assert_eq(&shown);
+}
+
+/// A world in which calls touch nothing.
+struct Nothing;
+
+impl World for Nothing {
+    fn subjects(&self, _tool: &str, _input: &Json) -> Vec<Subject> {
+        Vec::new()
+    }
+}
+
+/// A machine as a driver has it.
+pub(crate) struct Table {
+    setup: Setup,
+    outfit: Arc<Outfit>,
+    pub(crate) agent: Agent,
+    pub(crate) history: Vec<Event>,
+    time: i64,
+    /// What the driver was told to do and has no outcome of.
+    calls: BTreeSet<CallId>,
+    is_asking: bool,
+}
+
+impl Table {
+    pub(crate) fn new(setup: Setup) -> Self {
+        let outfit = Arc::new(setup.outfit());
+        let agent = machine(&setup, &outfit);
+        Self { setup, outfit, agent, history: Vec::new(), time: 0, calls: BTreeSet::new(), is_asking: false }
+    }
+
+    fn now(&self) -> Now<'static> {
+        Now { at: Timestamp::from_millis(self.time).expect("a moment"), dice: 0.0, world: &Nothing }
+    }
+
+    /// Takes one line of a script; what came of it.
+    fn step(&mut self, line: &str) -> Vec<String> {
+        if line == "see" {
+            return write::prompt(&self.agent.next());
+        }
+        if let Some(millis) = line.strip_prefix("time ") {
+            self.time += millis.parse::<i64>().expect("milliseconds");
+            return Vec::new();
+        }
+        if let Some(said) = line.strip_prefix("user ") {
+            let event = read::user(said, self.history.len());
+            self.apply(event.clone());
+            return vec![write::event(&event)];
+        }
+        let input = read::input(line, &self.agent);
+        self.feed(input)
+    }
+
+    /// Gives an input to the machine as a driver does, then checks the laws.
+    pub(crate) fn feed(&mut self, input: Input) -> Vec<String> {
+        self.time += 1;
+        let lost = match &input {
+            Input::Lost(call) => Some(call.clone()),
+            _ => None,
+        };
+        let mut events = match self.agent.decide(input, self.now()) {
+            Err(refusal) => return vec![format!("refused: {refusal}")],
+            Ok(events) => events,
+        };
+        let again = lost.filter(|_| events.is_empty());
+        let mut did: Vec<String> = again.iter().map(|call| format!("→ again {}", write::short(call.as_str()))).collect();
+        loop {
+            for event in events {
+                did.push(write::event(&event));
+                did.extend(self.apply(event).iter().map(write::effect));
+            }
+            events = self.agent.advance(self.now());
+            if events.is_empty() {
+                break;
+            }
+            assert!(did.len() < 10_000, "what follows by itself comes to an end: {did:?}");
+        }
+        if let Some(Ok(value)) = self.agent.result() {
+            did.push(format!("= {}", value.as_str()));
+        } else if let Some(Err(failure)) = self.agent.result() {
+            did.push(format!("= {}: {}", failure.code, failure.message));
+        }
+        self.laws();
+        did
+    }
+
+    /// What a driver keeps in mind: what it has to do, and what it has an outcome of.
+    fn apply(&mut self, event: Event) -> Vec<Effect> {
+        let effects = self.agent.apply(&event);
+        match &event.body {
+            Body::ToolResult(result) => self.calls.retain(|call| *call != result.id),
+            Body::Relay(relay) => self.calls.retain(|call| Some(call) != relay.tool_call_id.as_ref()),
+            Body::Usage(_) => self.is_asking = false,
+            _ => {}
+        }
+        for effect in &effects {
+            match effect {
+                Effect::Ask | Effect::Wait(_) => self.is_asking = true,
+                Effect::Run(call) | Effect::Spawn(call) => {
+                    assert!(self.calls.insert(call.clone()), "{call} runs once at a time");
+                }
+                Effect::Stop => {
+                    self.calls.clear();
+                    self.is_asking = false;
+                }
+                Effect::Watch(..) | Effect::Keep(_) => {}
+            }
+        }
+        self.history.push(event);
+        effects
+    }
+
+    pub(crate) fn laws(&self) {
+        self.replays();
+        self.waits();
+        self.answers();
+    }
+
+    /// Applying the history, as a journal keeps it, to a new machine gives the machine that made it.
+    fn replays(&self) {
+        let mut again = machine(&self.setup, &self.outfit);
+        for event in &self.history {
+            let kept = Event::from_json(&event.to_json()).expect("what was written can be read");
+            again.apply(&kept);
+        }
+        assert_eq!(told(&again), told(&self.agent), "a replay ends where the run did");
+        assert_eq!(again.next(), self.agent.next(), "a replay asks the model the same");
+    }
+
+    /// What is open is what the driver was told to do, and a run that is not over waits for something.
+    fn waits(&self) {
+        let open = self.agent.open();
+        let calls = open.iter().filter_map(|open| match open {
+            Open::Call(call) | Open::Agent(call) => Some(call.clone()),
+            Open::Ask | Open::Wait(_) | Open::Watch(..) => None,
+        });
+        assert_eq!(calls.collect::<BTreeSet<_>>(), self.calls, "the calls under way are those told to run");
+        let asks = open.iter().any(|open| matches!(open, Open::Ask | Open::Wait(_)));
+        assert_eq!(asks, self.is_asking, "the model is asked if and only if the driver was told so");
+        let is_over = self.agent.ended().is_some();
+        let is_idle = open.is_empty() && self.agent.relays().next().is_none();
+        assert_eq!(is_idle, is_over || !self.agent.started(), "a run waits for something until it is over");
+        assert!(!is_over || self.agent.advance(self.now()).is_empty(), "nothing follows the end");
+    }
+
+    /// Every call has one result and every request one answer by the end, and the end comes once, last.
+    fn answers(&self) {
+        let mut discarded = BTreeSet::new();
+        let (mut calls, mut results) = (BTreeSet::<String>::new(), Vec::new());
+        let (mut asked, mut answered) = (Vec::new(), Vec::new());
+        let mut ends = Vec::new();
+        for (at, event) in self.history.iter().enumerate() {
+            match &event.body {
+                Body::ToolCall(call) => calls.extend([call.id.to_string()]),
+                Body::ToolResult(result) => results.push(result.id.to_string()),
+                Body::ModelRetry(retry) => discarded.extend(retry.discards.iter().cloned()),
+                Body::Relay(relay) => asked.push(relay.id.to_string()),
+                Body::RelayResolved(resolved) => answered.push(resolved.relay_id.to_string()),
+                Body::HarnessEnd(_) => ends.push(at),
+                _ => {}
+            }
+        }
+        let known: BTreeSet<String> = results.iter().cloned().collect();
+        assert_eq!(known.len(), results.len(), "a call has one result: {results:?}");
+        let unique: BTreeSet<String> = asked.iter().cloned().collect();
+        assert_eq!(unique.len(), asked.len(), "a request has an id of its own: {asked:?}");
+        let closed: BTreeSet<String> = answered.iter().cloned().collect();
+        assert_eq!(closed.len(), answered.len(), "a request is answered once: {answered:?}");
+        let pending: BTreeSet<String> = self.agent.relays().map(ToString::to_string).collect();
+        assert_eq!(pending, unique.difference(&closed).cloned().collect(), "what is pending was not answered");
+        if self.agent.ended().is_some() {
+            let open: Vec<_> = calls.difference(&known).filter(|id| !discarded.contains(*id)).collect();
+            assert!(open.is_empty(), "every call has a result: {open:?}");
+            assert!(pending.is_empty(), "no request outlives its run: {pending:?}");
+            assert_eq!(ends, [self.history.len() - 1], "the end comes once, last");
+        } else {
+            assert!(ends.is_empty(), "a run that goes on has not ended");
+        }
+    }
+}
+
+fn machine(setup: &Setup, outfit: &Arc<Outfit>) -> Agent {
+    let origin = Origin {
+        run: "r".into(),
+        parent: setup.parent(),
+        turn: None,
+        who: Arc::new(setup.who()),
+        path: Vec::new(),
+        nested: false,
+    };
+    let mut agent = Agent::new(Arc::new(setup.definition.clone()), origin, setup.task.clone());
+    if !setup.earlier.is_empty() {
+        let mut seen = Projected::new(Messages::of(Scope::Root));
+        for event in &setup.earlier {
+            seen.apply(event, &mut Changes::unwanted());
+        }
+        agent = agent.in_conversation(seen);
+    }
+    agent.equip(Arc::clone(outfit));
+    agent
+}
+
+/// All that can be told from outside of a machine, but for what it asks the model.
+fn told(agent: &Agent) -> String {
+    let state = (agent.started(), agent.ended(), agent.at_work(), agent.may_ask());
+    let counts = (agent.iterations(), agent.model_call(), agent.attempt(), agent.tally());
+    let at = Timestamp::from_millis(1_000_000_000).expect("a moment");
+    let waits: Vec<_> = agent.relays().collect();
+    format!("{state:?} {counts:?} {waits:?} {:?} {:?} {}", agent.open(), agent.result(), agent.worked_until(at))
+}
