@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use antiphon_agent::permission::Rule;
+use antiphon_agent::permission::{Action, Rule};
 use antiphon_agent::{Definition, ModelUse};
 use antiphon_event::{Json, SessionId};
 use antiphon_port::{Fault, Journal, Model, Tool};
@@ -75,7 +75,7 @@ pub enum Error {
     Failed(Box<Report>),
 }
 
-fn word(outcome: &Outcome) -> &'static str {
+fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Completed => "is done",
         Outcome::Failed => "failed",
@@ -129,7 +129,7 @@ impl Agent {
     #[must_use]
     pub fn tool(mut self, tool: impl Tool) -> Self {
         let name = tool.spec().name.clone();
-        self.definition.permissions.push(Rule::allow(&name));
+        self.definition.permissions.push(Rule::new(Action::Allow, &name));
         self.definition.tools.push(name);
         self.tools.push(Arc::new(tool));
         self

@@ -74,7 +74,9 @@ impl Shelf {
                 tracing::warn!(%warning, "a skill is left out");
             }
             offered.notes = skill::prompt(&found.skills);
-            offered.bring(Arc::new(skill::tool(found.skills)));
+            if let Some(tool) = skill::SkillTool::new(&found.skills) {
+                offered.bring(Arc::new(tool));
+            }
         }
         Ok(offered)
     }

@@ -74,7 +74,7 @@ impl Agent {
 
     /// How many times it has asked its model: answers, and failures that were tried again.
     pub fn asked(&self) -> u32 {
-        self.asked_before + self.iterations + self.faults
+        self.asked_before + self.iterations + self.stepless
     }
 
     /// The same agent that asked its model so many times before this run.
@@ -82,11 +82,6 @@ impl Agent {
     pub fn after(mut self, asked: u32) -> Self {
         self.asked_before = asked;
         self
-    }
-
-    /// Where arguments came from, as far as that can be told.
-    pub(super) fn sources(&self, _input: &Json) -> Vec<Provenance> {
-        Vec::new()
     }
 
     /// A process takes the run over: half an answer does not count.
