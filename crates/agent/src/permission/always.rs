@@ -26,7 +26,7 @@ const OPEN: &[(&str, &[&str])] = &[
 const EXACT_MAX: usize = 2;
 
 /// Tools that say what they touch; without that they are asked each time.
-const TELLING: &[&str] = &["bash", "exec", "fetch", "patch", "read", "write"];
+const TELLING: &[&str] = &["bash", "exec", "fetch", "patch", "read", "search", "write"];
 
 impl Policy {
     /// The narrowest rule that would allow this call and its like: what `always` adds. Nothing where a call is too

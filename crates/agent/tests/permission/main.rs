@@ -6,5 +6,6 @@ mod forms;
 mod laws;
 mod levels;
 mod origins;
+mod page;
 mod rules;
 mod shell;
