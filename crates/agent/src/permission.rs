@@ -1,116 +1,220 @@
 //! Permissions: what an agent may do, what it must ask for, what it may not do at all.
 //!
 //! In: rules, and what a tool is about to be called with. Out: a [`Verdict`]. No I/O: whoever asks has resolved
-//! paths before. Start reading at [`Policy::judge`].
+//! paths before. Start reading at [`Policy::judge`]; then [`Rule`], and `permission/shell.rs` for what is made of a
+//! shell line.
 
-use antiphon_event::{Json, Provenance};
-use serde::{Deserialize, Serialize};
+mod address;
+mod always;
+mod ask;
+mod command;
+mod glob;
+mod matching;
+mod place;
+mod provenance;
+mod reason;
+mod rule;
+mod shell;
+mod source;
+mod text;
 
-/// One rule: what to do about calls it fits.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Rule {
-    /// What to do.
-    pub action: Action,
-    /// The tool; `*` for all, a pattern otherwise.
-    pub tool: String,
-}
+pub use ask::{Ask, Subject, Verdict};
+pub use place::Place;
+pub use provenance::Origins;
+pub use rule::{Action, File, Rule, RuleError};
+pub use source::{Source, Sources, built_in};
 
-/// What a rule says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// Go ahead.
-    Allow,
-    /// A person decides.
-    Ask,
-    /// No.
-    Deny,
-}
+use address::Seen;
+use matching::{Decision, Matcher, Part};
+use shell::{Beyond, Line};
+use text::shown;
 
-/// What a call of a tool touches, as the tool itself says: what rules look at besides the arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// A line for the shell.
-    Command(String),
-    /// A file or folder, with links resolved.
-    Path {
-        /// As it was given.
-        given: String,
-        /// Where it really is.
-        resolved: String,
-        /// Whether it may be changed.
-        writes: bool,
-    },
-    /// An address on the web.
-    Url(String),
-}
-
-/// What a tool is about to be called with.
-#[derive(Debug, Clone)]
-pub struct Ask<'a> {
-    /// The tool.
-    pub tool: &'a str,
-    /// The arguments.
-    pub input: &'a Json,
-    /// What the call touches.
-    pub subjects: &'a [Subject],
-    /// Where the arguments came from, as far as that can be told.
-    pub sources: &'a [Provenance],
-}
-
-/// What is to be done about a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// Go ahead.
-    Allow,
-    /// A person decides; why, for that person.
-    Ask(String),
-    /// No; why, for the model.
-    Deny(String),
+/// Whether a pattern fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    No,
+    /// It cannot be told before it happens.
+    Perhaps,
+    Surely,
 }
 
 /// All rules that hold for an agent, the first that fits first; what none fits is asked.
+///
+/// ```
+/// # use antiphon_agent::permission::{Ask, Policy, Subject, Verdict};
+/// let policy = Policy::new(["allow bash: git status".parse()?, "deny bash: rm *".parse()?]);
+/// let judge = |line: &str| {
+///     let subjects = [Subject::Command(line.to_owned())];
+///     policy.judge(&Ask { tool: "bash", input: &"{}".into(), subjects: &subjects, sources: &[] })
+/// };
+/// assert_eq!(judge("git status"), Verdict::Allow);
+/// assert!(matches!(judge("git status > file"), Verdict::Ask(_)));
+/// assert!(matches!(judge("git status; rm -rf x"), Verdict::Deny(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    rules: Vec<Rule>,
+    rules: Vec<Known>,
+    /// What people granted, the oldest first.
+    grants: Vec<Known>,
+    place: Place,
     /// The policy of the agent that called this one: it may do no more.
     bound: Option<Box<Policy>>,
 }
 
-impl Policy {
-    /// Rules of several sources, the ones that come first first.
-    pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
-        Self { rules: rules.into_iter().collect(), bound: None }
+/// A rule with where it is from.
+#[derive(Debug, Clone)]
+struct Known {
+    rule: Rule,
+    source: Source,
+    matcher: Matcher,
+}
+
+impl Known {
+    fn new(rule: Rule, source: Source) -> Self {
+        let matcher = Matcher::read(&rule).unwrap_or_else(|_| Matcher::asking(&rule));
+        Self { rule, source, matcher }
     }
 
-    /// The policy of an agent that this one's calls: its own rules within this one.
+    fn name(&self) -> String {
+        format!("{} ({})", shown(&self.rule.to_string()), self.source.name())
+    }
+}
+
+/// What was decided about a part of a call, and by which rule.
+#[derive(Debug, Clone, Copy)]
+struct Decided<'a> {
+    decision: Decision,
+    by: Option<&'a Known>,
+}
+
+impl Decided<'_> {
+    const UNKNOWN: Self = Self { decision: Decision::Says(Action::Ask), by: None };
+}
+
+impl Policy {
+    /// Rules of an agent, the ones that come first first. See [`Sources`] for rules of several sources.
+    pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
+        let mut policy = Self::default();
+        policy.extend(Source::Agent, rules);
+        policy
+    }
+
+    /// Where the agent works: what relative patterns are about.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// Adds rules of one source after those that are there.
+    fn extend(&mut self, source: Source, rules: impl IntoIterator<Item = Rule>) {
+        self.rules.extend(rules.into_iter().map(|rule| Known::new(rule, source)));
+    }
+
+    /// The policy of an agent that this one's calls: its own rules within this one. The stricter of both decides; what
+    /// its own rules say nothing about is as for this one. At any depth it may do at most what this one may.
     #[must_use]
     pub fn inside(&self, rules: impl IntoIterator<Item = Rule>) -> Self {
-        Self { rules: rules.into_iter().collect(), bound: Some(Box::new(self.clone())) }
+        let mut inner =
+            Self { place: self.place.clone(), bound: Some(Box::new(self.clone())), ..Self::default() };
+        inner.extend(Source::Agent, rules);
+        inner
     }
 
-    /// Adds what a person granted.
+    /// Adds what a person granted, here and in what bounds this: it answers what would be asked, and never undoes a
+    /// denial. What a rule asks about certain commands, files, addresses or sources it answers only if it names just
+    /// those.
     pub fn grant(&mut self, rule: Rule) {
-        self.rules.insert(0, rule);
+        if let Some(bound) = &mut self.bound {
+            bound.grant(rule.clone());
+        }
+        self.grants.push(Known::new(rule, Source::Grant));
     }
 
-    /// What is to be done about a call.
+    /// What is to be done about a call: every part of it must be allowed, and none denied.
     pub fn judge(&self, ask: &Ask<'_>) -> Verdict {
-        let fits = |rule: &&Rule| rule.tool == "*" || rule.tool == ask.tool;
-        let verdict = match self.rules.iter().find(fits).map(|rule| rule.action) {
-            Some(Action::Allow) => Verdict::Allow,
-            Some(Action::Deny) => Verdict::Deny(format!("a rule denies `{}`", ask.tool)),
-            Some(Action::Ask) | None => Verdict::Ask(format!("may it call `{}`?", ask.tool)),
-        };
-        match (&verdict, &self.bound) {
-            (Verdict::Allow, Some(bound)) => bound.judge(ask),
-            _ => verdict,
+        let lines = lines(ask);
+        parts(ask, &lines)
+            .iter()
+            .fold(Verdict::Allow, |verdict, part| verdict.stricter(self.verdict(ask, part)))
+    }
+
+    /// The verdict about one part, here and in all that bounds this.
+    fn verdict(&self, ask: &Ask<'_>, part: &Part<'_>) -> Verdict {
+        let own = self.decide(ask, part);
+        match (&self.bound, own) {
+            (None, own) => own.unwrap_or(Decided::UNKNOWN).verdict(ask, part),
+            (Some(bound), None) => bound.verdict(ask, part),
+            (Some(bound), Some(own)) => own.verdict(ask, part).stricter(bound.verdict(ask, part)),
         }
     }
 
-    /// The narrowest rule that would allow this call and its like: what `always` adds. Nothing where a call is too
-    /// strange for one: it is asked each time.
-    pub fn rule_for(&self, ask: &Ask<'_>) -> Option<Rule> {
-        Some(Rule { action: Action::Allow, tool: ask.tool.to_owned() })
+    /// What the rules of this level decide about a part; nothing if none fits.
+    fn decide(&self, ask: &Ask<'_>, part: &Part<'_>) -> Option<Decided<'_>> {
+        let decided =
+            |by: &'_ Known| by.matcher.is_about(ask).then(|| by.matcher.decides(part, &self.place))?;
+        let ruled = self.rules.iter().find_map(|by| Some(Decided { decision: decided(by)?, by: Some(by) }));
+        for by in self.grants.iter().rev() {
+            let Some(decision) = decided(by) else {
+                continue;
+            };
+            let is_yes = decision == Decision::Says(Action::Allow);
+            if !is_yes || ruled.is_none_or(|ruled| self.answers(by, ruled, ask, part)) {
+                return Some(Decided { decision, by: Some(by) });
+            }
+        }
+        ruled
     }
+
+    /// Whether a grant is an answer to what rules ask. What a rule asks about certain commands, files or addresses is
+    /// answered for each by itself, and what it asks about sources by a grant for those.
+    fn answers(&self, grant: &Known, ruled: Decided<'_>, ask: &Ask<'_>, part: &Part<'_>) -> bool {
+        let (Decision::Says(Action::Ask), Some(by)) = (ruled.decision, ruled.by) else {
+            return false;
+        };
+        let mut doubted = by.rule.from.iter().filter(|from| ask.sources.contains(from));
+        let is_for_it = !by.matcher.is_about_some() || grant.matcher.names(part, &self.place);
+        is_for_it && doubted.all(|from| grant.rule.from.contains(from))
+    }
+}
+
+/// The shell lines of a call, read.
+fn lines<'a>(ask: &Ask<'a>) -> Vec<Line<'a>> {
+    let read = |subject: &'a Subject| match subject {
+        Subject::Command(text) => Some(Line::read(text)),
+        Subject::Path { .. } | Subject::Url(_) => None,
+    };
+    ask.subjects.iter().filter_map(read).collect()
+}
+
+/// Everything that has to be allowed for a call to be allowed; never empty.
+fn parts<'a>(ask: &Ask<'a>, lines: &'a [Line<'a>]) -> Vec<Part<'a>> {
+    let mut parts: Vec<_> = lines.iter().flat_map(parts_of_line).collect();
+    for subject in ask.subjects {
+        match subject {
+            Subject::Command(_) => {}
+            Subject::Path { given, resolved, writes } => {
+                parts.push(Part::Path { given, resolved: place::normal(resolved), writes: *writes });
+            }
+            Subject::Url(given) => parts.push(Part::Url { given, seen: Seen::read(given) }),
+        }
+    }
+    if parts.is_empty() {
+        parts.push(Part::Call);
+    }
+    parts
+}
+
+/// The parts of a shell line; never empty.
+fn parts_of_line<'a>(line: &'a Line<'a>) -> Vec<Part<'a>> {
+    let is_alone = line.commands.len() == 1 && line.hidden.is_none() && line.beyond.is_empty();
+    let commands = line.commands.iter().map(|command| Part::Command { command, is_alone });
+    let beyond = line.beyond.iter().map(|beyond| Part::Beyond(*beyond));
+    let hidden = line.hidden.iter().map(|beyond| Part::Hidden(*beyond));
+    let mut parts: Vec<_> = commands.chain(beyond).chain(hidden).collect();
+    if parts.is_empty() {
+        parts.push(Part::Hidden(Beyond { what: "it holds no command", text: "" }));
+    }
+    parts
 }
