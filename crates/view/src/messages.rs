@@ -157,11 +157,11 @@ impl Messages {
         }
     }
 
-    /// Whether a message is of a run in scope, or stands for others.
+    /// Whether a message is of a run in scope, or is a summary that no run out of scope made for itself.
     fn is_in_scope(&self, conversation: &Conversation, message: Place) -> bool {
         conversation.message(message).is_some_and(|message| {
             let run = message.run.as_ref().and_then(|run| conversation.run_place(run.as_str()));
-            message.speaker == Speaker::Summary || run.is_some_and(|run| self.is_inside(run))
+            run.map_or(message.speaker == Speaker::Summary, |run| self.is_inside(run))
         })
     }
 

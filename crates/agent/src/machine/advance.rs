@@ -3,7 +3,7 @@
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::flow::Handoff;
 use antiphon_event::body::system::Error;
-use antiphon_event::{Body, EndReason, ErrorCode, Event, FlowNodeId, Json};
+use antiphon_event::{Body, EndReason, ErrorCode, Event, FlowNodeId, Json, Provenance};
 use serde_json::Value;
 
 use super::calls::Call;
@@ -64,7 +64,8 @@ impl Agent {
         if self.repairs < self.definition.limits.max_repairs && wanted {
             let content =
                 format!("Your answer does not fit: {why}. Answer again, with the JSON and nothing else.");
-            let user = User { content: UserContent::Text(content), delivery: None, provenance: None };
+            let provenance = Some(Provenance::from("agent"));
+            let user = User { content: UserContent::Text(content), delivery: None, provenance };
             return vec![self.event(now, Body::User(user))];
         }
         let message = format!("the answer does not fit its schema: {why}");

@@ -225,7 +225,7 @@ impl Agent {
         let state = match relay.kind {
             RelayKind::Permission if yes => State::Approved(resolved.input.clone()),
             RelayKind::Permission => State::Refused(why()),
-            _ if is_run_again(resolved) => return vec![Effect::Run(call)],
+            RelayKind::Approval if is_run_again(resolved) => return vec![Effect::Run(call)],
             _ => State::Answered(Box::new(resolved.clone())),
         };
         self.calls.set(&call, state);

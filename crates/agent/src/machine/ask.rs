@@ -121,7 +121,7 @@ impl Agent {
     /// Asks whether it may go on beyond its bound.
     pub(super) fn ask_to_continue(&self, now: Now<'_>) -> Event {
         let prompt =
-            format!("it has called its model {} times and is not done; may it go on?", self.iterations);
+            format!("its {} model calls are used up and it is not done; may it go on?", self.iterations);
         let relay = Relay {
             kind: RelayKind::Continuation,
             prompt: Some(prompt),
@@ -159,8 +159,7 @@ impl Agent {
         let Some(input) = answer.input.as_ref().filter(|_| answer.approved == Some(true)) else {
             return Ok(());
         };
-        let input =
-            self.outfit().check(&call.name, input).map_err(|why| unfit(&answer.relay_id, &why))?;
+        let input = self.outfit().check(&call.name, input).map_err(|why| unfit(&answer.relay_id, &why))?;
         match self.verdict(call, &input, now) {
             Verdict::Allow | Verdict::Ask(_) => Ok(()),
             Verdict::Deny(why) => Err(unfit(&answer.relay_id, &why)),
@@ -255,9 +254,7 @@ fn fits(relay: &Relay, answer: &RelayResolved) -> Result<(), Refusal> {
             }
             Err(unfit(&relay.id, &format!("answer with one of: {}", options.join(", "))))
         }
-        RelayKind::Question if chosen.is_none() && !denied => {
-            Err(unfit(&relay.id, "say what the answer is"))
-        }
+        RelayKind::Question if chosen.is_none() && !denied => Err(unfit(&relay.id, "say what the answer is")),
         _ => Ok(()),
     }
 }

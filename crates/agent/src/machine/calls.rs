@@ -32,6 +32,11 @@ impl Call {
         self.state == State::Running && self.relay.is_none() && !self.is_own()
     }
 
+    /// Whether a person is asked what it gives.
+    pub(super) fn is_asked(&self) -> bool {
+        self.name == ASK && self.relay.is_some()
+    }
+
     /// Whether it is carried out by the loop itself, and by no tool.
     pub(super) fn is_own(&self) -> bool {
         matches!(self.name.as_str(), ASK | HANDOFF)

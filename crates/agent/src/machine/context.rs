@@ -72,9 +72,9 @@ impl Agent {
         messages
     }
 
-    /// How many times it has asked its model: answers, and failures that were tried again.
+    /// How many times it has asked its model: for steps and for summaries, failures that were tried again included.
     pub fn asked(&self) -> u32 {
-        self.asked_before + self.iterations + self.stepless
+        self.asked_before.saturating_add(self.iterations).saturating_add(self.stepless)
     }
 
     /// The same agent that asked its model so many times before this run.
@@ -131,29 +131,45 @@ impl Agent {
 fn cut(content: &mut Content, max: usize) {
     match content {
         Content::Text(text) => shorten(text, max),
-        Content::Parts(parts) => {
-            let mut left = max;
-            for part in parts {
-                if let PartKind::Text { text } = &mut part.kind {
-                    let size = text.len();
-                    if size > left {
-                        shorten(text, left);
-                        let json = Json::from(serde_json::json!({"type": "text", "text": text}));
-                        *part = Part { kind: PartKind::Text { text: std::mem::take(text) }, json };
-                    }
-                    left = left.saturating_sub(size);
-                }
-            }
-        }
+        Content::Parts(parts) => cut_parts(parts, max),
     }
+}
+
+/// Cuts the first text that is too much, and leaves those after it out. Images and documents stay.
+fn cut_parts(parts: &mut Vec<Part>, max: usize) {
+    let (mut room, mut left_out) = (max, 0);
+    parts.retain_mut(|part| {
+        let PartKind::Text { text } = &mut part.kind else { return true };
+        let size = text.len();
+        if room == 0 {
+            left_out += size;
+            return false;
+        }
+        if size > room {
+            shorten(text, room);
+            *part = text_part(std::mem::take(text));
+        }
+        room = room.saturating_sub(size);
+        true
+    });
+    if left_out > 0 {
+        parts.push(text_part(notice(left_out)));
+    }
+}
+
+fn text_part(text: String) -> Part {
+    let json = Json::from(serde_json::json!({"type": "text", "text": text}));
+    Part { kind: PartKind::Text { text }, json }
+}
+
+fn notice(left_out: usize) -> String {
+    format!("\n… {left_out} bytes left out; ask for less at a time to see them …\n")
 }
 
 fn shorten(text: &mut String, max: usize) {
     if text.len() <= max {
         return;
     }
-    let left = text.len() - max;
     let (head, tail) = (text.floor_char_boundary(max / 2), text.ceil_char_boundary(text.len() - max / 2));
-    let notice = format!("\n… {left} bytes left out; ask for less at a time to see them …\n");
-    text.replace_range(head..tail, &notice);
+    text.replace_range(head..tail, &notice(tail - head));
 }

@@ -21,9 +21,9 @@ impl Agent {
     /// Ends the run now: every open request gets an answer, every open call a result.
     pub(super) fn stop(&self, reason: EndReason, why: Option<String>, now: Now<'_>) -> Vec<Event> {
         let word = match reason {
-            EndReason::Cancelled => "cancelled before it came to an end",
-            EndReason::Budget => "not run: the budget is spent",
-            _ => "not run: the agent ended before",
+            EndReason::Cancelled => "the agent was cancelled",
+            EndReason::Budget => "the budget is spent",
+            _ => "the agent ended",
         };
         let mut events = Vec::new();
         if let (EndReason::Budget, Some(message)) = (&reason, why) {
@@ -33,7 +33,9 @@ impl Agent {
         events.extend(self.continuation.as_ref().map(|relay| self.withdraw(relay, now)));
         for call in self.calls.iter().filter(|call| call.state != State::Done) {
             events.extend(call.relay.as_ref().map(|relay| self.withdraw(relay, now)));
-            let failure = Failure { code: ErrorCode::Cancelled, message: word.to_owned() };
+            let had_begun = call.state == State::Running && !call.is_own();
+            let what = if had_begun { "cut off before it came to an end" } else { "not run" };
+            let failure = Failure { code: ErrorCode::Cancelled, message: format!("{what}: {word}") };
             events.push(self.tool_result(call, Err(failure), now));
         }
         events.push(self.end(reason, now));

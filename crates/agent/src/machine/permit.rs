@@ -61,6 +61,7 @@ impl Agent {
     /// What follows for a call that the loop itself carries out.
     fn carry_on(&self, call: &Call, now: Now<'_>) -> Vec<Event> {
         match call.name.as_str() {
+            ASK if self.calls.iter().any(Call::is_asked) => Vec::new(),
             ASK => vec![self.question(call, now)],
             _ if self.calls.are_done_but(&call.id) => self.hand_over(call, now),
             _ => Vec::new(),

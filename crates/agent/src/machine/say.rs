@@ -61,12 +61,7 @@ impl Agent {
             0 => self.stream("reasoning"),
             before => self.stream(&format!("reasoning-{}", before + 1)),
         };
-        Body::Reasoning(Reasoning {
-            id: id.into(),
-            content,
-            signature,
-            provenance: None,
-        })
+        Body::Reasoning(Reasoning { id: id.into(), content, signature, provenance: None })
     }
 
     fn proposal(&self, id: String, name: String, arguments: &str) -> ToolCall {
@@ -151,10 +146,10 @@ impl Agent {
 
     fn delay_ms(&self, fault: &Fault, dice: f64) -> u64 {
         if let Some(after) = fault.retry_after {
-            return u64::try_from(after.as_millis()).unwrap_or(u64::MAX).min(RETRY_AFTER_MAX_MS);
+            return u64::try_from(after.as_millis()).unwrap_or(u64::MAX).clamp(1, RETRY_AFTER_MAX_MS);
         }
         let delay = DELAY_MS * f64::from(2_u32.saturating_pow(self.failures));
-        (delay.min(DELAY_MAX_MS) * (0.5 + dice / 2.0)) as u64
+        ((delay.min(DELAY_MAX_MS) * (0.5 + dice / 2.0)) as u64).max(1)
     }
 }
 

@@ -294,7 +294,7 @@ fn a_request_that_nobody_answers_in_time_is_turned_down_and_a_late_answer_refuse
             expire a
             time 1000
             allow a
-              refused: relay r/a:permission has expired: the answer came too late
+              refused: relay r/a:permission is not pending: it was answered, it expired, or it never was
             expire a
               relay_resolved a:permission no because nobody answered in time by timeout
               tool_result a error {"error":"denied: nobody answered in time","code":"denied"}
@@ -379,11 +379,11 @@ fn a_question_that_is_turned_down_or_expires_is_an_error_for_the_model() {
               tool_call b ask {"question":"two?"}
               relay a:question question: one? until 1003
               → watch a:question until 1003
-              relay b:question question: two? until 1003
-              → watch b:question until 1003
             deny a because go away
               relay_resolved a:question no because go away by ann
               tool_result a error {"error":"denied: go away","code":"denied"}
+              relay b:question question: two? until 1004
+              → watch b:question until 1004
             time 5000
             expire b
               relay_resolved b:question no because nobody answered in time by timeout
@@ -568,11 +568,11 @@ fn a_call_that_changes_nothing_or_twice_the_same_simply_runs_again() {
             resume
               resumed
             lost a
-              → run a
+              → again a
             lost b
-              → run b
+              → again b
             lost c
-              → run c
+              → again c
             a gives 1
               tool_result a 1
             b gives 2
@@ -618,6 +618,41 @@ fn calls_in_doubt_do_not_hold_the_others_up() {
             answer a "fail"
               relay_resolved a:in_doubt "fail" by ann
               tool_result a error {"error":"nobody knows how it ended; ann counts it as failed","code":"in_doubt"}
+              → ask
+        "#]],
+    );
+}
+
+#[test]
+fn words_that_mean_something_elsewhere_are_just_an_answer_to_a_question() {
+    check(
+        r#"
+        tool ask write
+        start
+        calls a ask {"question":"what now?"} & b ask {"question":"and then?"}
+        replies 10/5
+        answer a "run again"
+        answer b "take as done"
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            calls a ask {"question":"what now?"} & b ask {"question":"and then?"}
+              tool_call a ask {"question":"what now?"}
+              tool_call b ask {"question":"and then?"}
+            replies 10/5
+              usage 10/5
+              tool_call a ask {"question":"what now?"}
+              tool_call b ask {"question":"and then?"}
+              relay a:question question: what now?
+            answer a "run again"
+              relay_resolved a:question "run again" by ann
+              tool_result a "run again"
+              relay b:question question: and then?
+            answer b "take as done"
+              relay_resolved b:question "take as done" by ann
+              tool_result b "take as done"
               → ask
         "#]],
     );

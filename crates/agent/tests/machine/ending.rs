@@ -190,7 +190,7 @@ fn a_person_lets_it_go_on_beyond_the_limit() {
               → run a
             a gives 1
               tool_result a 1
-              relay continue:1 continuation: it has called its model 1 times and is not done; may it go on?
+              relay continue:1 continuation: its 1 model calls are used up and it is not done; may it go on?
             says too early
               refused: run r does not wait for that
             answer go_on "yes"
@@ -206,7 +206,7 @@ fn a_person_lets_it_go_on_beyond_the_limit() {
               → run b
             b gives 2
               tool_result b 2
-              relay continue:2 continuation: it has called its model 2 times and is not done; may it go on?
+              relay continue:2 continuation: its 2 model calls are used up and it is not done; may it go on?
             deny go_on
               relay_resolved continue:2 no by ann
               harness_end max_iterations after 2
@@ -248,11 +248,11 @@ fn nobody_lets_it_go_on_in_time() {
               → run a
             a gives 1
               tool_result a 1
-              relay continue:1 continuation: it has called its model 1 times and is not done; may it go on? until 1005
+              relay continue:1 continuation: its 1 model calls are used up and it is not done; may it go on? until 1005
               → watch continue:1 until 1005
             time 1000
             allow go_on
-              refused: relay r/continue:1 has expired: the answer came too late
+              refused: relay r/continue:1 is not pending: it was answered, it expired, or it never was
             expire go_on
               relay_resolved continue:1 no because nobody answered in time by timeout
               harness_end max_iterations after 1
@@ -292,7 +292,7 @@ fn a_person_who_says_no_gets_no_answer_that_does_not_fit() {
               → run a
             a gives 1
               tool_result a 1
-              relay continue:1 continuation: it has called its model 1 times and is not done; may it go on?
+              relay continue:1 continuation: its 1 model calls are used up and it is not done; may it go on?
             deny go_on
               relay_resolved continue:1 no by ann
               error schema: the answer does not fit its schema: it is not JSON: expected value at line 1 column 1
@@ -349,7 +349,7 @@ fn cancel_now_in_mid_answer() {
               tool_call a read {}
             cancel now
               cancel_requested now
-              tool_result a error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result a error {"error":"not run: the agent was cancelled","code":"cancelled"}
               harness_end cancelled after 0
               → stop
               = cancelled: the agent was cancelled
@@ -383,10 +383,10 @@ fn cancel_now_while_a_person_is_asked() {
               relay b:permission permission: may it call `bash`? {}
             cancel now
               cancel_requested now
-              tool_result a error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result a error {"error":"not run: the agent was cancelled","code":"cancelled"}
               relay_resolved b:permission no because the run ended before anybody answered by run
-              tool_result b error {"error":"cancelled before it came to an end","code":"cancelled"}
-              tool_result c error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result b error {"error":"not run: the agent was cancelled","code":"cancelled"}
+              tool_result c error {"error":"not run: the agent was cancelled","code":"cancelled"}
               harness_end cancelled after 1
               → stop
               = cancelled: the agent was cancelled
@@ -426,7 +426,7 @@ fn cancel_now_while_tools_run() {
               tool_result b 2
             cancel now
               cancel_requested now
-              tool_result a error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result a error {"error":"cut off before it came to an end: the agent was cancelled","code":"cancelled"}
               harness_end cancelled after 1
               → stop
               = cancelled: the agent was cancelled
@@ -490,7 +490,7 @@ fn cancel_now_while_it_waits_at_the_limit_or_for_an_answer_about_a_lost_call() {
             answer a "fail"
               relay_resolved a:in_doubt "fail" by ann
               tool_result a error {"error":"nobody knows how it ended; ann counts it as failed","code":"in_doubt"}
-              relay continue:1 continuation: it has called its model 1 times and is not done; may it go on?
+              relay continue:1 continuation: its 1 model calls are used up and it is not done; may it go on?
             cancel now
               cancel_requested now
               relay_resolved continue:1 no because the run ended before anybody answered by run
@@ -528,7 +528,7 @@ fn a_lost_call_is_given_up_with_its_run() {
             cancel now
               cancel_requested now
               relay_resolved a:in_doubt no because the run ended before anybody answered by run
-              tool_result a error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result a error {"error":"cut off before it came to an end: the agent was cancelled","code":"cancelled"}
               harness_end cancelled after 1
               → stop
               = cancelled: the agent was cancelled
@@ -657,9 +657,9 @@ fn graceful_cancel_does_not_wait_for_people() {
               relay b:permission permission: may it call `bash`? {}
             cancel graceful
               cancel_requested graceful
-              tool_result a error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result a error {"error":"not run: the agent was cancelled","code":"cancelled"}
               relay_resolved b:permission no because the run ended before anybody answered by run
-              tool_result b error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result b error {"error":"not run: the agent was cancelled","code":"cancelled"}
               harness_end cancelled after 1
               → stop
               = cancelled: the agent was cancelled
@@ -700,7 +700,7 @@ fn graceful_cancel_waits_for_tools_but_not_for_a_lost_one() {
             b gives 2
               tool_result b 2
               relay_resolved a:in_doubt no because the run ended before anybody answered by run
-              tool_result a error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result a error {"error":"cut off before it came to an end: the agent was cancelled","code":"cancelled"}
               harness_end cancelled after 1
               → stop
               = cancelled: the agent was cancelled
@@ -771,7 +771,7 @@ fn graceful_cancel_ends_a_run_that_waits_at_its_limit() {
         expect![[r#"
             start
               harness_start
-              relay continue:0 continuation: it has called its model 0 times and is not done; may it go on?
+              relay continue:0 continuation: its 0 model calls are used up and it is not done; may it go on?
             cancel graceful
               cancel_requested graceful
               relay_resolved continue:0 no because the run ended before anybody answered by run
@@ -808,7 +808,7 @@ fn cancel_now_goes_beyond_graceful() {
               cancel_requested graceful
             cancel now
               cancel_requested now
-              tool_result a error {"error":"cancelled before it came to an end","code":"cancelled"}
+              tool_result a error {"error":"cut off before it came to an end: the agent was cancelled","code":"cancelled"}
               harness_end cancelled after 1
               → stop
               = cancelled: the agent was cancelled
@@ -879,7 +879,7 @@ fn a_spent_budget_ends_it_while_tools_run() {
               → run a
             spent
               error budget_exhausted: 1000 of 1000 tokens are used
-              tool_result a error {"error":"not run: the budget is spent","code":"cancelled"}
+              tool_result a error {"error":"cut off before it came to an end: the budget is spent","code":"cancelled"}
               harness_end budget after 1
               → stop
               = budget_exhausted: 1000 of 1000 tokens are used

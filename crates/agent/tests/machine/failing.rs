@@ -93,8 +93,8 @@ fn the_delay_doubles_and_what_the_vendor_asks_for_goes_first() {
               model_retry 6 in 300000 ms, discards []: the model said rate_limited
               → wait 300000
             fails rate_limited retry after 0
-              model_retry 7 in 0 ms, discards []: the model said rate_limited
-              → wait 0
+              model_retry 7 in 1 ms, discards []: the model said rate_limited
+              → wait 1
             fails overloaded retry
               model_retry 8 in 15000 ms, discards []: the model said overloaded
               → wait 15000
@@ -134,7 +134,7 @@ fn a_failure_that_trying_again_does_not_help_ends_the_run() {
               tool_call a read {}
             fails authentication
               error authentication: the model said authentication
-              tool_result a error {"error":"not run: the agent ended before","code":"cancelled"}
+              tool_result a error {"error":"not run: the agent ended","code":"cancelled"}
               harness_end error after 0
               → stop
               = authentication: the model said authentication
@@ -282,7 +282,7 @@ fn a_process_that_takes_over_goes_on_where_the_run_was() {
               → run a
             a gives 1
               tool_result a 1
-              relay continue:1 continuation: it has called its model 1 times and is not done; may it go on?
+              relay continue:1 continuation: its 1 model calls are used up and it is not done; may it go on?
             resume
               resumed
             allow go_on

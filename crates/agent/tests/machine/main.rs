@@ -3,6 +3,7 @@
 mod asking;
 mod ending;
 mod failing;
+mod laws;
 mod read;
 mod remembering;
 mod steps;

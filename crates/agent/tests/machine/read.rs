@@ -15,6 +15,7 @@ use antiphon_event::{
 use serde_json::{Map, Value, json};
 
 /// What an agent is before it starts.
+#[derive(Clone)]
 pub(crate) struct Setup {
     pub(crate) definition: Definition,
     pub(crate) task: Vec<Message>,
@@ -50,8 +51,7 @@ impl Setup {
             "context" => definition.model.context_tokens = Some(number(rest)),
             "compact" => {
                 let (at, keep) = rest.split_once(" keep ").expect("compact AT keep COUNT");
-                definition.compact =
-                    Some(Compact { at_tokens: number(at), keep_messages: number(keep) });
+                definition.compact = Some(Compact { at_tokens: number(at), keep_messages: number(keep) });
             }
             "system" => definition.system = Some(rest.to_owned()),
             "task" => self.task.push(Message::User { content: Content::Text(rest.to_owned()) }),
@@ -252,7 +252,8 @@ fn relay(about: &str, agent: &Agent) -> RelayId {
 
 /// `allow c1 [always session] [with {…}]`, `deny c1 [because …]`, `answer c1 … [with {…}]`
 fn resolved(word: &str, line: &str, agent: &Agent) -> RelayResolved {
-    let (line, input) = line.split_once(" with ").map_or((line, None), |(line, input)| (line, Some(value(input))));
+    let (line, input) =
+        line.split_once(" with ").map_or((line, None), |(line, input)| (line, Some(value(input))));
     let (line, reason) = line.split_once(" because ").map_or((line, None), |(line, why)| (line, Some(why)));
     let (about, rest) = line.split_once(' ').unwrap_or((line, ""));
     RelayResolved {

@@ -121,7 +121,6 @@ fn a_subagent_in_the_same_branch_is_not_part_of_the_conversation() {
               user: hello
               assistant: calls c agent {}
               tool c: seen
-              user: hidden too
         "#]],
     );
 }

@@ -636,7 +636,7 @@ fn agents_are_called_as_deep_and_as_often_as_they_may_be() {
             a gives "one"
               tool_result a "one"
             lost b
-              → run b
+              → again b
             b gives "two"
               tool_result b "two"
               → ask

@@ -51,6 +51,8 @@ pub(crate) struct Table {
     pub(crate) agent: Agent,
     pub(crate) history: Vec<Event>,
     time: i64,
+    /// How long the history was after each append.
+    pub(crate) appends: Vec<usize>,
     /// What the driver was told to do and has no outcome of.
     calls: BTreeSet<CallId>,
     is_asking: bool,
@@ -60,7 +62,27 @@ impl Table {
     pub(crate) fn new(setup: Setup) -> Self {
         let outfit = Arc::new(setup.outfit());
         let agent = machine(&setup, &outfit);
-        Self { setup, outfit, agent, history: Vec::new(), time: 0, calls: BTreeSet::new(), is_asking: false }
+        Self {
+            setup,
+            outfit,
+            agent,
+            history: Vec::new(),
+            time: 0,
+            appends: Vec::new(),
+            calls: BTreeSet::new(),
+            is_asking: false,
+        }
+    }
+
+    /// The same machine as another process finds it that has only the beginning of the journal.
+    pub(crate) fn after_crash(&self, appends: usize) -> Self {
+        let mut again = Self::new(self.setup.clone());
+        let kept = self.appends[..appends].last().copied().unwrap_or_default();
+        for event in &self.history[..kept] {
+            again.apply(event.clone());
+        }
+        again.time = self.time;
+        again
     }
 
     fn now(&self) -> Now<'static> {
@@ -68,7 +90,7 @@ impl Table {
     }
 
     /// Takes one line of a script; what came of it.
-    fn step(&mut self, line: &str) -> Vec<String> {
+    pub(crate) fn step(&mut self, line: &str) -> Vec<String> {
         if line == "see" {
             return write::prompt(&self.agent.next());
         }
@@ -97,12 +119,14 @@ impl Table {
             Ok(events) => events,
         };
         let again = lost.filter(|_| events.is_empty());
-        let mut did: Vec<String> = again.iter().map(|call| format!("→ again {}", write::short(call.as_str()))).collect();
+        let mut did: Vec<String> =
+            again.iter().map(|call| format!("→ again {}", write::short(call.as_str()))).collect();
         loop {
             for event in events {
                 did.push(write::event(&event));
                 did.extend(self.apply(event).iter().map(write::effect));
             }
+            self.appends.push(self.history.len());
             events = self.agent.advance(self.now());
             if events.is_empty() {
                 break;
@@ -201,7 +225,11 @@ impl Table {
         let closed: BTreeSet<String> = answered.iter().cloned().collect();
         assert_eq!(closed.len(), answered.len(), "a request is answered once: {answered:?}");
         let pending: BTreeSet<String> = self.agent.relays().map(ToString::to_string).collect();
-        assert_eq!(pending, unique.difference(&closed).cloned().collect(), "what is pending was not answered");
+        assert_eq!(
+            pending,
+            unique.difference(&closed).cloned().collect(),
+            "what is pending was not answered"
+        );
         if self.agent.ended().is_some() {
             let open: Vec<_> = calls.difference(&known).filter(|id| !discarded.contains(*id)).collect();
             assert!(open.is_empty(), "every call has a result: {open:?}");
@@ -240,5 +268,10 @@ fn told(agent: &Agent) -> String {
     let counts = (agent.iterations(), agent.model_call(), agent.attempt(), agent.tally());
     let at = Timestamp::from_millis(1_000_000_000).expect("a moment");
     let waits: Vec<_> = agent.relays().collect();
-    format!("{state:?} {counts:?} {waits:?} {:?} {:?} {}", agent.open(), agent.result(), agent.worked_until(at))
+    format!(
+        "{state:?} {counts:?} {waits:?} {:?} {:?} {}",
+        agent.open(),
+        agent.result(),
+        agent.worked_until(at)
+    )
 }

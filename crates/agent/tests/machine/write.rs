@@ -133,7 +133,9 @@ fn message(message: &Message) -> String {
                 .collect();
             parts.extend(content.clone());
             let calls = tool_calls.iter().flatten();
-            parts.extend(calls.map(|call| format!("calls {} {} {}", call.id, call.name, call.arguments.as_str())));
+            parts.extend(
+                calls.map(|call| format!("calls {} {} {}", call.id, call.name, call.arguments.as_str())),
+            );
             format!("assistant: {}", parts.join("; "))
         }
         Message::Tool { tool_call_id, content, is_error, .. } => {
