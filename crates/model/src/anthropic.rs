@@ -69,8 +69,8 @@ impl Model for Anthropic {
     }
 
     fn call(&self, prompt: Arc<Prompt>) -> BoxStream<'static, Result<Delta, Fault>> {
-        let form = prompt.output.is_some().then(|| request::form_name(&prompt.tools));
-        let body = request::body(&self.settings, &prompt, form.as_deref());
+        let form = prompt.output.as_ref().map(|schema| request::Form::of(schema, &prompt.tools));
+        let body = request::body(&self.settings, &prompt, form.as_ref());
         self.endpoint.clone().ask(body, reply::Reply::new(form), prompt.tokens_estimated())
     }
 }

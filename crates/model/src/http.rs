@@ -154,6 +154,8 @@ struct Reading {
     response: Response,
     form: Form,
     bytes: usize,
+    /// How it began, for a person.
+    beginning: String,
 }
 
 /// How an answer comes.
@@ -190,7 +192,12 @@ impl<D: Dialect> Exchange<D> {
             Err(_) => return Err(silent(*idle)),
         };
         if response.status().as_u16() == 200 {
-            return Ok(Stage::Reading(Box::new(Reading { response, form: Form::Unknown, bytes: 0 })));
+            return Ok(Stage::Reading(Box::new(Reading {
+                response,
+                form: Form::Unknown,
+                bytes: 0,
+                beginning: String::new(),
+            })));
         }
         let (status, headers) = (response.status(), response.headers().clone());
         Err(of_status(status, &headers, &read_error(response, *idle).await))
@@ -220,8 +227,9 @@ impl<D: Dialect> Exchange<D> {
             let Some(first) = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) else {
                 return Ok(Stage::Reading(reading));
             };
+            reading.beginning = plain(&String::from_utf8_lossy(bytes));
             reading.form = match first {
-                b'<' => return Err(no_answer(bytes)),
+                b'<' => return Err(no_answer(&reading.beginning)),
                 b'{' | b'[' => Form::Whole(Vec::new()),
                 _ => Form::Events(Parser::new()),
             };
@@ -253,6 +261,7 @@ impl<D: Dialect> Exchange<D> {
                 if self.answer.stop.is_none() {
                     return Err(match last {
                         Err(Torn::Fault(fault)) if fault.code != "malformed" => fault,
+                        _ if !is_stream(&reading.beginning) => no_answer(&reading.beginning),
                         _ => passing("connection", "closed the connection in the middle of its answer"),
                     });
                 }
@@ -325,7 +334,14 @@ fn silent(idle: Duration) -> Fault {
     passing("timeout", format!("said nothing for {idle:?}; `idle_timeout` says how long it may"))
 }
 
-fn no_answer(bytes: &[u8]) -> Fault {
-    let page = plain(&String::from_utf8_lossy(bytes));
-    lasting("malformed", format!("answered with a page and not with an answer; check `base_url`: {page}"))
+/// Whether something begins as events do, be it a comment.
+fn is_stream(beginning: &str) -> bool {
+    let text = beginning.trim_start_matches('\u{feff}');
+    ["data", "event", ":", "id", "retry"]
+        .iter()
+        .any(|member| text.starts_with(member) || member.starts_with(text))
+}
+
+fn no_answer(beginning: &str) -> Fault {
+    lasting("malformed", format!("answered with something that is no answer; check `base_url`: {beginning}"))
 }

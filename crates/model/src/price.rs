@@ -181,12 +181,12 @@ mod tests {
             "[model]\n",
             &[],
             expect![[r#"
-            prices in `…/prices.toml`: TOML parse error at line 1, column 2
-              |
-            1 | [model]
-              |  ^^^^^
-            unknown field `model`, expected `date` or `models`
-        "#]],
+                prices in `…/prices.toml`: TOML parse error at line 1, column 2
+                  |
+                1 | [model]
+                  |  ^^^^^
+                unknown field `model`, expected `date` or `models`
+            "#]],
         );
     }
 }

@@ -90,9 +90,10 @@ impl Replay {
         let near = self.known.values().map(|known| {
             let lines = lines(&known.prompt);
             let same = lines.iter().zip(&asked).take_while(|(one, two)| one == two).count();
-            (same, lines, known)
+            let next = lines.get(same).zip(asked.get(same)).map_or(0, |(one, two)| alike(one, two));
+            ((same, next), lines, known)
         });
-        let Some((same, recorded, known)) = near.max_by_key(|(same, ..)| *same) else {
+        let Some(((same, _), recorded, known)) = near.max_by_key(|(same, ..)| *same) else {
             return lasting("script", format!("no exchange is recorded in `{folder}`"));
         };
         let rows = [
@@ -111,6 +112,13 @@ impl Replay {
             ),
         )
     }
+}
+
+/// How many bytes two lines have in common, at both ends.
+fn alike(one: &str, two: &str) -> usize {
+    let begin = one.bytes().zip(two.bytes()).take_while(|(one, two)| one == two).count();
+    let end = one.bytes().rev().zip(two.bytes().rev()).take_while(|(one, two)| one == two).count();
+    begin + end
 }
 
 fn lines(value: &Value) -> Vec<String> {

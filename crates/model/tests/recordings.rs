@@ -82,9 +82,9 @@ async fn another_prompt_is_refused_with_what_differs() {
     assert_eq!((fault.code, fault.retryable), ("script", false));
     let told = fault.message.replace(&*folder.path().to_string_lossy(), "…");
     expect![[r#"
-        no exchange in `…` was recorded for this prompt; of 3, the nearest is `e9a7cf99e2051299148742a1e73fb133-000.json`, and what is asked now (+) differs from it (-) in line 6 of the prompt:
+        no exchange in `…` was recorded for this prompt; of 3, the nearest is `15c413855b191c19ad7fcde777df258d-000.json`, and what is asked now (+) differs from it (-) in line 6 of the prompt:
                 "role": "user",
-        -       "content": "fail"
+        -       "content": "hello"
         -     }
         -   ],
         -   "tools": []

@@ -65,27 +65,27 @@ fn replies_come_in_order_and_the_last_one_from_then_on() {
         0,
         &["", "", ""],
         expect![[r#"
-        one | 0+0 | Done
-        two | 3+4 | Done
-        two | 3+4 | Done
-    "#]],
+            one | 0+0 | Done
+            two | 3+4 | Done
+            two | 3+4 | Done
+        "#]],
     );
     check(
         replies,
         1,
         &["", ""],
         expect![[r#"
-        two | 3+4 | Done
-        two | 3+4 | Done
-    "#]],
+            two | 3+4 | Done
+            two | 3+4 | Done
+        "#]],
     );
     check(
         json!([]),
         0,
         &[""],
         expect![[r#"
-        0+0 | Done
-    "#]],
+            0+0 | Done
+        "#]],
     );
 }
 
@@ -108,9 +108,9 @@ fn every_step_has_its_place() {
         0,
         &["", ""],
         expect![[r#"
-        (hm) | ( hm) | (sig signed) | a | b | {"b":1,"a":[true]} | read#call_1_1 {"path":"a"} | read#mine {broken | list#call_1_3 {} | 1+2 $0.75 | Calls
-        cut | 0+0 | Length
-    "#]],
+            (hm) | ( hm) | (sig signed) | a | b | {"b":1,"a":[true]} | read#call_1_1 {"path":"a"} | read#mine {broken | list#call_1_3 {} | 1+2 $0.75 | Calls
+            cut | 0+0 | Length
+        "#]],
     );
 }
 
@@ -125,9 +125,9 @@ fn an_error_is_the_end() {
         0,
         &["", ""],
         expect![[r#"
-        half | script false went wrong
-        overloaded true busy
-    "#]],
+            half | script false went wrong
+            overloaded true busy
+        "#]],
     );
 }
 
@@ -145,22 +145,22 @@ fn a_reply_may_wait_for_what_is_said() {
         0,
         &asked,
         expect![[r#"
-        rain | 0+0 | Done
-        who knows | 0+0 | Done
-        in order | 0+0 | Done
-        who knows | 0+0 | Done
-        in order too | 0+0 | Done
-        in order too | 0+0 | Done
-    "#]],
+            rain | 0+0 | Done
+            who knows | 0+0 | Done
+            in order | 0+0 | Done
+            who knows | 0+0 | Done
+            in order too | 0+0 | Done
+            in order too | 0+0 | Done
+        "#]],
     );
     check(
         json!([{"when": "x", "steps": []}]),
         0,
         &["x", "y"],
         expect![[r#"
-        0+0 | Done
-        script false no reply of the script fits what was said last: y
-    "#]],
+            0+0 | Done
+            script false no reply of the script fits what was said last: y
+        "#]],
     );
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::REDACTED;
+use super::request::{Form, WRAP};
 use crate::answer::{Answer, Draft};
 use crate::fault::{cut, lasting, of_error, passing};
 use crate::http::Dialect;
@@ -18,7 +19,7 @@ const BLOCKS_MAX: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Reply {
     /// The tool whose arguments are the answer.
-    form: Option<String>,
+    form: Option<Form>,
     /// What is said where a form is expected: held back until it is known whether it is the answer.
     held: String,
     blocks: Vec<(u64, Block)>,
@@ -37,9 +38,10 @@ enum Block {
         place: usize,
         whole: Option<Value>,
     },
-    /// The answer, and it whole if it came at once.
+    /// The answer: all of it if it came at once, or what has come of one that has to be unwrapped.
     Form {
         whole: Option<Value>,
+        wrapped: String,
     },
     /// Something of a later version.
     Other,
@@ -216,8 +218,17 @@ impl Dialect for Reply {
 
 impl Reply {
     /// What is expected: with a form, its arguments are the answer.
-    pub(super) fn new(form: Option<String>) -> Self {
+    pub(super) fn new(form: Option<Form>) -> Self {
         Self { form, held: String::new(), blocks: Vec::new(), usage: Usage::default() }
+    }
+
+    /// The answer that is a member of the arguments; the arguments as they are if it is not there.
+    fn unwrap(&self, arguments: String) -> String {
+        if !self.form.as_ref().is_some_and(|form| form.is_wrapped) {
+            return arguments;
+        }
+        let object: Option<Value> = serde_json::from_str(&arguments).ok();
+        object.and_then(|object| object.get(WRAP).map(Value::to_string)).unwrap_or(arguments)
     }
 
     fn used(&mut self, usage: Usage, answer: &mut Answer) {
@@ -241,10 +252,10 @@ impl Reply {
                 Block::Thought { signature: block.signature }
             }
             "redacted_thinking" => Block::Thought { signature: format!("{REDACTED}{}", block.data) },
-            "tool_use" if self.form.as_ref() == Some(&block.name) => {
+            "tool_use" if self.form.as_ref().is_some_and(|form| form.name == block.name) => {
                 // What was said before was not the answer.
                 answer.reasoning(std::mem::take(&mut self.held))?;
-                Block::Form { whole }
+                Block::Form { whole, wrapped: String::new() }
             }
             "tool_use" => {
                 let draft = Draft { id: block.id, name: block.name, ..Draft::default() };
@@ -282,11 +293,16 @@ impl Reply {
                 }
                 answer.arguments(*place, &piece.partial_json)
             }
-            Block::Form { whole } => {
+            Block::Form { whole, wrapped } => {
                 if !piece.partial_json.is_empty() {
                     *whole = None;
                 }
-                answer.text(piece.partial_json)
+                if !self.form.as_ref().is_some_and(|form| form.is_wrapped) {
+                    return answer.text(piece.partial_json);
+                }
+                answer.grow(piece.partial_json.len())?;
+                wrapped.push_str(&piece.partial_json);
+                Ok(())
             }
             Block::Other => Ok(()),
         }
@@ -299,10 +315,11 @@ impl Reply {
         match self.blocks.remove(at).1 {
             Block::Thought { signature } => answer.signature(signature),
             Block::Call { place, whole: Some(whole) } => answer.arguments(place, &whole.to_string()),
-            Block::Form { whole: Some(whole) } => answer.text(whole.to_string()),
-            Block::Text | Block::Call { whole: None, .. } | Block::Form { whole: None } | Block::Other => {
-                Ok(())
+            Block::Form { whole, wrapped } => {
+                let text = whole.map_or(wrapped, |whole| whole.to_string());
+                answer.text(self.unwrap(text))
             }
+            Block::Text | Block::Call { whole: None, .. } | Block::Other => Ok(()),
         }
     }
 }

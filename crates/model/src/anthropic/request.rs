@@ -4,6 +4,7 @@
 //! message are marked to be kept in the vendor's cache.
 
 use antiphon_agent::{Call, Message, ModelUse, Prompt, Spec, Thought};
+use antiphon_event::Json;
 use serde_json::{Map, Value, json};
 
 use super::REDACTED;
@@ -15,17 +16,36 @@ const MAX_TOKENS: u64 = 4096;
 /// The fewest tokens the vendor lets a model think.
 const THINKING_MIN: u64 = 1024;
 
-/// What the tool is called whose arguments are the answer: a name no other tool has.
-pub(super) fn form_name(tools: &[Spec]) -> String {
-    let mut name = "answer".to_owned();
-    while tools.iter().any(|tool| tool.name == name) {
-        name.push('_');
+/// The tool whose arguments are the answer.
+#[derive(Debug)]
+pub(super) struct Form {
+    /// A name no other tool has.
+    pub(super) name: String,
+    /// Whether the answer is a member of the arguments: arguments are an object, an answer need not be one.
+    pub(super) is_wrapped: bool,
+    schema: Value,
+}
+
+/// What an answer is called that is no object.
+pub(super) const WRAP: &str = "value";
+
+impl Form {
+    pub(super) fn of(schema: &Json, tools: &[Spec]) -> Self {
+        let mut name = "answer".to_owned();
+        while tools.iter().any(|tool| tool.name == name) {
+            name.push('_');
+        }
+        let mut schema = schema.value();
+        let is_wrapped = schema.get("type").is_none_or(|kind| kind != "object");
+        if is_wrapped {
+            schema = json!({"type": "object", "properties": {WRAP: schema}, "required": [WRAP]});
+        }
+        Self { name, is_wrapped, schema }
     }
-    name
 }
 
 /// The body of a request; `form` is the tool whose arguments are the answer.
-pub(super) fn body(settings: &ModelUse, prompt: &Prompt, form: Option<&str>) -> Vec<u8> {
+pub(super) fn body(settings: &ModelUse, prompt: &Prompt, form: Option<&Form>) -> Vec<u8> {
     let mut body = Map::new();
     let thinking = prompt.thinking_tokens.or(settings.thinking_tokens).filter(|tokens| *tokens > 0);
     let thinking = thinking.map(|tokens| tokens.max(THINKING_MIN));
@@ -44,7 +64,7 @@ pub(super) fn body(settings: &ModelUse, prompt: &Prompt, form: Option<&str>) -> 
     if !tools.is_empty() {
         put(&mut body, "tools", Some(tools));
     }
-    put(&mut body, "tool_choice", form.map(|form| choice(form, &prompt.tools, thinking.is_some())));
+    put(&mut body, "tool_choice", form.map(|form| choice(&form.name, &prompt.tools, thinking.is_some())));
     match thinking {
         // The vendor takes no temperature where a model thinks.
         Some(tokens) => {
@@ -64,12 +84,13 @@ fn choice(form: &str, tools: &[Spec], thinks: bool) -> Value {
     }
 }
 
-fn tools(prompt: &Prompt, form: Option<&str>) -> Vec<Value> {
+fn tools(prompt: &Prompt, form: Option<&Form>) -> Vec<Value> {
     let tool = |name: &str, description: &str, schema: Value| json!({"name": name, "description": description, "input_schema": schema});
     let mut list: Vec<_> =
         prompt.tools.iter().map(|spec| tool(&spec.name, &spec.description, spec.input.value())).collect();
-    if let (Some(form), Some(schema)) = (form, &prompt.output) {
-        list.push(tool(form, "Give your final answer with this, and only with this.", schema.value()));
+    if let Some(form) = form {
+        let use_it = "Give your final answer with this, and only with this.";
+        list.push(tool(&form.name, use_it, form.schema.clone()));
     }
     if let Some(Value::Object(last)) = list.last_mut() {
         keep(last);

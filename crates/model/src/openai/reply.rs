@@ -157,7 +157,8 @@ impl Reply {
         }
         let usage = chunk.usage.and_then(|usage| serde_json::from_str(usage.get()).ok());
         let groq = || chunk.x_groq.and_then(|groq| serde_json::from_value(groq.usage?).ok());
-        if let Some(usage) = usage.or_else(groq) {
+        let says_something = |usage: &Usage| usage.prompt_tokens.or(usage.completion_tokens).is_some();
+        if let Some(usage) = usage.or_else(groq).filter(says_something) {
             answer.tokens = Some(tokens(&usage));
         }
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {

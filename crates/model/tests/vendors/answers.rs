@@ -78,11 +78,11 @@ fn lines_may_end_in_crlf_and_comments_keep_the_line_open() {
         "openai",
         rows.as_bytes().to_vec(),
         expect![[r#"
-        text "a"
-        text "b"
-        usage 1 2 $0.25
-        stop Done
-    "#]],
+            text "a"
+            text "b"
+            usage 1 2 $0.25
+            stop Done
+        "#]],
     );
 }
 
@@ -144,7 +144,7 @@ fn calls_may_lack_ids_and_numbers_or_share_them() {
         expect![[r#"
             call x one {}
             call y two {"b":2}
-            usage 0 0
+            usage 2 3
             stop Calls
         "#]],
     );
@@ -160,7 +160,7 @@ fn calls_may_lack_ids_and_numbers_or_share_them() {
             call x one {"a":[1]}
             call (made up) two {}
             call (made up) three {"c":3}
-            usage 0 0
+            usage 2 4
             stop Calls
         "#]],
     );
@@ -172,7 +172,7 @@ fn calls_may_lack_ids_and_numbers_or_share_them() {
         expect![[r#"
             call x one {}
             call (made up) two {broken
-            usage 0 0
+            usage 2 2
             stop Calls
         "#]],
     );
@@ -188,7 +188,7 @@ fn a_refusal_is_said_and_stops_as_one() {
         ]),
         expect![[r#"
             text "I must not."
-            usage 0 0
+            usage 2 3
             stop Filtered
         "#]],
     );
@@ -197,7 +197,7 @@ fn a_refusal_is_said_and_stops_as_one() {
         openai(&[r#"{"choices":[{"delta":{"content":"x"},"finish_reason":"content_filter"}],"usage":{}}"#]),
         expect![[r#"
             text "x"
-            usage 0 0
+            usage 2 1
             stop Filtered
         "#]],
     );
@@ -230,7 +230,7 @@ fn an_answer_that_is_not_streamed_is_read_all_the_same() {
     );
 }
 
-pub(crate) const MESSAGE: &[&str] = &[
+const MESSAGE: &[&str] = &[
     r#"{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","content":[],"model":"small","stop_reason":null,"usage":{"input_tokens":10,"cache_creation_input_tokens":5,"cache_read_input_tokens":100,"output_tokens":1}}}"#,
     r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
     r#"{"type":"ping"}"#,
@@ -260,15 +260,15 @@ fn a_message_has_thoughts_words_and_calls() {
         "anthropic",
         anthropic(MESSAGE),
         expect![[r#"
-        reasoning "Hmm é"
-        signature "EqQ="
-        signature "redacted:opaque=="
-        text "Let me 😀 look."
-        call toolu_1 read {"path": "ab"}
-        call toolu_2 list {}
-        usage 115 89 read 100 created 5
-        stop Calls
-    "#]],
+            reasoning "Hmm é"
+            signature "EqQ="
+            signature "redacted:opaque=="
+            text "Let me 😀 look."
+            call toolu_1 read {"path": "ab"}
+            call toolu_2 list {}
+            usage 115 89 read 100 created 5
+            stop Calls
+        "#]],
     );
 }
 
@@ -311,12 +311,30 @@ fn an_answer_that_fits_a_schema_comes_out_as_text() {
         anthropic(&filled),
         asked(),
         expect![[r#"
-        reasoning "Here it is."
-        text "{\"ok\":"
-        text "true}"
-        usage 3 9
-        stop Done
-    "#]],
+            reasoning "Here it is."
+            text "{\"ok\":"
+            text "true}"
+            usage 3 9
+            stop Done
+        "#]],
+    );
+    // An answer that is no object is a member of the arguments.
+    let list = || Prompt { output: Some(json!({"type": "array"}).into()), ..prompt("hello") };
+    let row = |json: &str| {
+        let piece = json!({"type": "input_json_delta", "partial_json": json});
+        json!({"type": "content_block_delta", "index": 1, "delta": piece}).to_string()
+    };
+    let wrapped = [row("{\"value\": ["), row("1, 2]}")];
+    let wrapped = [start, form[0], &wrapped[0], &wrapped[1], end];
+    check_prompt(
+        "anthropic",
+        anthropic(&wrapped),
+        list(),
+        expect![[r#"
+            text "[1,2]"
+            usage 3 9
+            stop Done
+        "#]],
     );
     // The model did without the form: what it said is the answer.
     check_prompt(
@@ -324,9 +342,9 @@ fn an_answer_that_fits_a_schema_comes_out_as_text() {
         anthropic(&[start, words, end]),
         asked(),
         expect![[r#"
-        text "Here it is."
-        usage 3 9
-        stop Done
-    "#]],
+            text "Here it is."
+            usage 3 9
+            stop Done
+        "#]],
     );
 }

@@ -29,60 +29,60 @@ fn a_status_says_what_it_was_and_when_to_come_back() {
         "openai",
         Reply::text("401 Unauthorized", &echo),
         expect![[r#"
-        fault authentication never: openai model `small` at 127.0.0.1:PORT answered 401 Unauthorized: no such key: [secret], Bearer [secret]; check the key and what it may be used for
-    "#]],
+            fault authentication never: openai model `small` at 127.0.0.1:PORT answered 401 Unauthorized: no such key: [secret], Bearer [secret]; check the key and what it may be used for
+        "#]],
     );
     check(
         "anthropic",
         Reply::text("403 Forbidden", &echo),
         expect![[r#"
-        fault authentication never: anthropic model `small` at 127.0.0.1:PORT answered 403 Forbidden: no such key: [secret], Bearer [secret]; check the key and what it may be used for
-    "#]],
+            fault authentication never: anthropic model `small` at 127.0.0.1:PORT answered 403 Forbidden: no such key: [secret], Bearer [secret]; check the key and what it may be used for
+        "#]],
     );
     check(
         "openai",
         Reply::text("429 Too Many Requests\r\nretry-after: 7", ""),
         expect![[r#"
-        fault rate_limited again after 7s: openai model `small` at 127.0.0.1:PORT answered 429 Too Many Requests
-    "#]],
+            fault rate_limited again after 7s: openai model `small` at 127.0.0.1:PORT answered 429 Too Many Requests
+        "#]],
     );
     let past = "429 Too Many Requests\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT";
     check(
         "anthropic",
         Reply::text(past, r#"{"error":{"message":"slow down"}}"#),
         expect![[r#"
-        fault rate_limited again after 0ns: anthropic model `small` at 127.0.0.1:PORT answered 429 Too Many Requests: slow down
-    "#]],
+            fault rate_limited again after 0ns: anthropic model `small` at 127.0.0.1:PORT answered 429 Too Many Requests: slow down
+        "#]],
     );
     let busy = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     check(
         "anthropic",
         Reply::text("529 Overloaded", busy),
         expect![[r#"
-        fault overloaded again: anthropic model `small` at 127.0.0.1:PORT answered 529: Overloaded
-    "#]],
+            fault overloaded again: anthropic model `small` at 127.0.0.1:PORT answered 529: Overloaded
+        "#]],
     );
     let long = r#"{"error":{"message":"too long","type":"exceed_context_size_error","code":400}}"#;
     check(
         "openai",
         Reply::text("400 Bad Request", long),
         expect![[r#"
-        fault context_length never: openai model `small` at 127.0.0.1:PORT answered 400 Bad Request: too long
-    "#]],
+            fault context_length never: openai model `small` at 127.0.0.1:PORT answered 400 Bad Request: too long
+        "#]],
     );
     check(
         "openai",
         Reply::text("302 Found\r\nlocation: http://elsewhere/", ""),
         expect![[r#"
-        fault invalid_request never: openai model `small` at 127.0.0.1:PORT answered 302 Found; set `base_url` to where it went
-    "#]],
+            fault invalid_request never: openai model `small` at 127.0.0.1:PORT answered 302 Found; set `base_url` to where it went
+        "#]],
     );
     check(
         "openai",
         Reply::text("500 Internal Server Error", &"<p>x</p>".repeat(100_000)),
         expect![[r#"
-        fault overloaded again: openai model `small` at 127.0.0.1:PORT answered 500 Internal Server Error: x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x…
-    "#]],
+            fault overloaded again: openai model `small` at 127.0.0.1:PORT answered 500 Internal Server Error: x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x x…
+        "#]],
     );
 }
 
@@ -93,36 +93,36 @@ fn a_page_is_no_answer() {
         "openai",
         Reply::text("200 OK\r\ncontent-type: text/html", page),
         expect![[r#"
-        fault malformed never: openai model `small` at 127.0.0.1:PORT answered with a page and not with an answer; check `base_url`: Welcome to our proxy
-    "#]],
+            fault malformed never: openai model `small` at 127.0.0.1:PORT answered with something that is no answer; check `base_url`: Welcome to our proxy
+        "#]],
     );
     check(
         "anthropic",
         Reply::text("200 OK\r\ncontent-type: text/event-stream", page),
         expect![[r#"
-        fault malformed never: anthropic model `small` at 127.0.0.1:PORT answered with a page and not with an answer; check `base_url`: Welcome to our proxy
-    "#]],
+            fault malformed never: anthropic model `small` at 127.0.0.1:PORT answered with something that is no answer; check `base_url`: Welcome to our proxy
+        "#]],
     );
     check(
         "openai",
         Reply::text("200 OK", "nothing to see"),
         expect![[r#"
-        fault connection again: openai model `small` at 127.0.0.1:PORT closed the connection in the middle of its answer
-    "#]],
+            fault malformed never: openai model `small` at 127.0.0.1:PORT answered with something that is no answer; check `base_url`: nothing to see
+        "#]],
     );
     check(
         "openai",
         Reply::text("200 OK", "  \n "),
         expect![[r#"
-        fault connection again: openai model `small` at 127.0.0.1:PORT closed the connection without an answer
-    "#]],
+            fault connection again: openai model `small` at 127.0.0.1:PORT closed the connection without an answer
+        "#]],
     );
     check(
         "openai",
         Reply::text("200 OK", r#"{"error":{"message":"no slots","code":503}}"#),
         expect![[r#"
-        fault overloaded again: openai model `small` at 127.0.0.1:PORT gave up in its answer: no slots
-    "#]],
+            fault overloaded again: openai model `small` at 127.0.0.1:PORT gave up in its answer: no slots
+        "#]],
     );
     check(
         "anthropic",
@@ -135,15 +135,15 @@ fn a_page_is_no_answer() {
         "openai",
         Reply::text("200 OK", r#"{"hello":"world"}"#),
         expect![[r#"
-        fault malformed never: openai model `small` at 127.0.0.1:PORT gave an answer without a `finish_reason`: {"hello":"world"}
-    "#]],
+            fault malformed never: openai model `small` at 127.0.0.1:PORT gave an answer without a `finish_reason`: {"hello":"world"}
+        "#]],
     );
     check(
         "anthropic",
         Reply::text("200 OK", r#"{"half":"#),
         expect![[r#"
-        fault malformed again: anthropic model `small` at 127.0.0.1:PORT sent what is no part of a message (EOF while parsing a value at line 1 column 8): {"half":
-    "#]],
+            fault malformed again: anthropic model `small` at 127.0.0.1:PORT sent what is no part of a message (EOF while parsing a value at line 1 column 8): {"half":
+        "#]],
     );
 }
 
@@ -154,18 +154,18 @@ fn an_error_may_come_in_the_middle() {
         "openai",
         Reply::events(vec![openai(&[HALF, openrouter])]),
         expect![[r#"
-        text "half"
-        fault overloaded again: openai model `small` at 127.0.0.1:PORT gave up in its answer: provider went away
-    "#]],
+            text "half"
+            fault overloaded again: openai model `small` at 127.0.0.1:PORT gave up in its answer: provider went away
+        "#]],
     );
     let vllm = r#"{"object":"error","message":"engine died","type":"internal_error","code":500}"#;
     check(
         "openai",
         Reply::events(vec![openai(&[HALF, vllm])]),
         expect![[r#"
-        text "half"
-        fault overloaded again: openai model `small` at 127.0.0.1:PORT gave up in its answer: engine died
-    "#]],
+            text "half"
+            fault overloaded again: openai model `small` at 127.0.0.1:PORT gave up in its answer: engine died
+        "#]],
     );
     let named =
         [&openai(&[HALF])[..], b"event: error\ndata: {\"message\":\"too many\",\"type\":\"rate_limit\"}\n\n"]
@@ -174,26 +174,26 @@ fn an_error_may_come_in_the_middle() {
         "openai",
         Reply::events(vec![named]),
         expect![[r#"
-        text "half"
-        fault rate_limited again: openai model `small` at 127.0.0.1:PORT gave up in its answer: too many
-    "#]],
+            text "half"
+            fault rate_limited again: openai model `small` at 127.0.0.1:PORT gave up in its answer: too many
+        "#]],
     );
     check(
         "openai",
         Reply::events(vec![openai(&[HALF, "not json"])]),
         expect![[r#"
-        text "half"
-        fault malformed again: openai model `small` at 127.0.0.1:PORT sent what is no chat completion (expected ident at line 1 column 2): not json
-    "#]],
+            text "half"
+            fault malformed again: openai model `small` at 127.0.0.1:PORT sent what is no chat completion (expected ident at line 1 column 2): not json
+        "#]],
     );
     let busy = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     check(
         "anthropic",
         Reply::events(vec![anthropic(&[START, BLOCK, busy])]),
         expect![[r#"
-        text "half"
-        fault overloaded again: anthropic model `small` at 127.0.0.1:PORT gave up in its answer: Overloaded
-    "#]],
+            text "half"
+            fault overloaded again: anthropic model `small` at 127.0.0.1:PORT gave up in its answer: Overloaded
+        "#]],
     );
 }
 
@@ -220,24 +220,24 @@ fn an_answer_without_its_end_is_half_an_answer() {
         "openai",
         Reply::events(vec![openai(&[HALF, "[DONE]"])]),
         expect![[r#"
-        text "half"
-        fault connection again: openai model `small` at 127.0.0.1:PORT ended its answer without a `finish_reason`
-    "#]],
+            text "half"
+            fault connection again: openai model `small` at 127.0.0.1:PORT ended its answer without a `finish_reason`
+        "#]],
     );
     check(
         "anthropic",
         Reply::events(vec![anthropic(&[START, BLOCK])]),
         expect![[r#"
-        text "half"
-        fault connection again: anthropic model `small` at 127.0.0.1:PORT closed the connection in the middle of its answer
-    "#]],
+            text "half"
+            fault connection again: anthropic model `small` at 127.0.0.1:PORT closed the connection in the middle of its answer
+        "#]],
     );
     check(
         "anthropic",
         Reply::events(vec![anthropic(&[START, r#"{"type":"message_stop"}"#])]),
         expect![[r#"
-        fault connection again: anthropic model `small` at 127.0.0.1:PORT ended its answer without a `stop_reason`
-    "#]],
+            fault connection again: anthropic model `small` at 127.0.0.1:PORT ended its answer without a `stop_reason`
+        "#]],
     );
 }
 
@@ -248,17 +248,17 @@ fn what_comes_after_the_end_does_not_matter() {
         "openai",
         Reply::events(vec![openai(&[HALF, stop])]).end(End::Cut),
         expect![[r#"
-        text "half"
-        usage 0 0
-        stop Done
-    "#]],
+            text "half"
+            usage 2 1
+            stop Done
+        "#]],
     );
     check(
         "openai",
         Reply::events(vec![openai(&[HALF, stop, "[DONE]", "garbage"])]).end(End::Hang),
         expect![[r#"
             text "half"
-            usage 0 0
+            usage 2 1
             stop Done
         "#]],
     );
@@ -332,15 +332,15 @@ fn an_answer_is_bounded() {
         "openai",
         Reply::events(vec![openai(&[&row])]),
         expect![[r#"
-        fault malformed never: openai model `small` at 127.0.0.1:PORT made more than 256 calls in one answer
-    "#]],
+            fault malformed never: openai model `small` at 127.0.0.1:PORT made more than 256 calls in one answer
+        "#]],
     );
     let big = vec![vec![b'x'; 1024 * 1024]; 17];
     check(
         "openai",
         Reply::events([vec![b"data: ".to_vec()], big].concat()),
         expect![[r#"
-        fault malformed never: openai model `small` at 127.0.0.1:PORT sent an event of more than 16777216 bytes
-    "#]],
+            fault malformed never: openai model `small` at 127.0.0.1:PORT sent an event of more than 16777216 bytes
+        "#]],
     );
 }

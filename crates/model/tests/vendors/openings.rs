@@ -83,10 +83,10 @@ fn settings_that_do_not_make_sense_are_refused_with_what_to_do() {
     check(
         json!({"provider": "scripted", "replies": [{"when": "/(/", "steps": []}]}),
         expect![[r#"
-        `replies` of a model: reply 1: `when` is no pattern: regex parse error:
-            (
-            ^
-        error: unclosed group"#]],
+            `replies` of a model: reply 1: `when` is no pattern: regex parse error:
+                (
+                ^
+            error: unclosed group"#]],
     );
     check(
         json!({"provider": "scripted", "replies": [[], 7]}),

@@ -107,23 +107,23 @@ fn openai_is_asked_for_a_completion() {
         turn(),
         |_| {},
         expect![[r#"
-        model: "small"
-        messages:
-          {"role":"system","content":"Be brief."}
-          {"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw=="}},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERg=="}},{"type":"text","text":"a.txt:\nhello"},{"type":"text","text":"[image/png without its data]"},{"type":"text","text":"[a part that cannot be shown]"}]}
-          {"role":"assistant","content":"I look.","tool_calls":[{"id":"t.1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"t2","type":"function","function":{"name":"read","arguments":"\"not an object\""}}]}
-          {"role":"tool","tool_call_id":"t.1","content":"seen\n[shown below]"}
-          {"role":"tool","tool_call_id":"t2","content":""}
-          {"role":"user","content":[{"type":"text","text":"What the tool read showed:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw=="}}]}
-          {"role":"user","content":"go on"}
-        stream: true
-        stream_options: {"include_usage":true}
-        tools:
-          {"type":"function","function":{"name":"read","description":"To read.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
-          {"type":"function","function":{"name":"list","description":"To list.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
-        max_tokens: 100
-        temperature: 0.5
-    "#]],
+            model: "small"
+            messages:
+              {"role":"system","content":"Be brief."}
+              {"role":"user","content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw=="}},{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,JVBERg=="}},{"type":"text","text":"a.txt:\nhello"},{"type":"text","text":"[image/png without its data]"},{"type":"text","text":"[a part that cannot be shown]"}]}
+              {"role":"assistant","content":"I look.","tool_calls":[{"id":"t.1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"t2","type":"function","function":{"name":"read","arguments":"\"not an object\""}}]}
+              {"role":"tool","tool_call_id":"t.1","content":"seen\n[shown below]"}
+              {"role":"tool","tool_call_id":"t2","content":""}
+              {"role":"user","content":[{"type":"text","text":"What the tool read showed:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw=="}}]}
+              {"role":"user","content":"go on"}
+            stream: true
+            stream_options: {"include_usage":true}
+            tools:
+              {"type":"function","function":{"name":"read","description":"To read.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+              {"type":"function","function":{"name":"list","description":"To list.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+            max_tokens: 100
+            temperature: 0.5
+        "#]],
     );
 }
 
@@ -134,20 +134,20 @@ fn anthropic_is_asked_for_a_message() {
         turn(),
         |_| {},
         expect![[r#"
-        model: "small"
-        max_tokens: 100
-        stream: true
-        system:
-          {"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}
-        messages:
-          {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw=="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERg=="},"title":"a.pdf"},{"type":"text","text":"a.txt:\nhello"},{"type":"text","text":"[image/png without its data]"},{"type":"text","text":"[a part that cannot be shown]"}]}
-          {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"redacted_thinking","data":"b3BhcXVl"},{"type":"text","text":"I look."},{"type":"tool_use","id":"t_1","name":"read","input":{"path":"a"}},{"type":"tool_use","id":"t2","name":"read","input":{"value":"not an object"}}]}
-          {"role":"user","content":[{"type":"tool_result","tool_use_id":"t_1","content":[{"type":"text","text":"seen"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw=="}}]},{"type":"tool_result","tool_use_id":"t2","is_error":true},{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]}
-        tools:
-          {"name":"read","description":"To read.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
-          {"name":"list","description":"To list.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}},"cache_control":{"type":"ephemeral"}}
-        temperature: 0.5
-    "#]],
+            model: "small"
+            max_tokens: 100
+            stream: true
+            system:
+              {"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}
+            messages:
+              {"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw=="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERg=="},"title":"a.pdf"},{"type":"text","text":"a.txt:\nhello"},{"type":"text","text":"[image/png without its data]"},{"type":"text","text":"[a part that cannot be shown]"}]}
+              {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"c2ln"},{"type":"redacted_thinking","data":"b3BhcXVl"},{"type":"text","text":"I look."},{"type":"tool_use","id":"t_1","name":"read","input":{"path":"a"}},{"type":"tool_use","id":"t2","name":"read","input":{"value":"not an object"}}]}
+              {"role":"user","content":[{"type":"tool_result","tool_use_id":"t_1","content":[{"type":"text","text":"seen"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw=="}}]},{"type":"tool_result","tool_use_id":"t2","is_error":true},{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]}
+            tools:
+              {"name":"read","description":"To read.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
+              {"name":"list","description":"To list.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}},"cache_control":{"type":"ephemeral"}}
+            temperature: 0.5
+        "#]],
     );
 }
 
@@ -161,41 +161,56 @@ fn an_answer_may_have_to_fit_a_schema() {
         asked(strict.clone()),
         |_| {},
         expect![[r#"
-        model: "small"
-        messages:
-          {"role":"user","content":"hello"}
-        stream: true
-        stream_options: {"include_usage":true}
-        response_format: {"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false}}}
-    "#]],
+            model: "small"
+            messages:
+              {"role":"user","content":"hello"}
+            stream: true
+            stream_options: {"include_usage":true}
+            response_format: {"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false}}}
+        "#]],
     );
     check(
         "openai",
         asked(loose),
         |_| {},
         expect![[r#"
-        model: "small"
-        messages:
-          {"role":"user","content":"hello"}
-        stream: true
-        stream_options: {"include_usage":true}
-        response_format: {"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object","properties":{"ok":{"type":"boolean"}}}}}
-    "#]],
+            model: "small"
+            messages:
+              {"role":"user","content":"hello"}
+            stream: true
+            stream_options: {"include_usage":true}
+            response_format: {"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object","properties":{"ok":{"type":"boolean"}}}}}
+        "#]],
     );
     check(
         "anthropic",
         asked(strict.clone()),
         |_| {},
         expect![[r#"
-        model: "small"
-        max_tokens: 4096
-        stream: true
-        messages:
-          {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
-        tools:
-          {"name":"answer","description":"Give your final answer with this, and only with this.","input_schema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false},"cache_control":{"type":"ephemeral"}}
-        tool_choice: {"type":"tool","name":"answer"}
-    "#]],
+            model: "small"
+            max_tokens: 4096
+            stream: true
+            messages:
+              {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
+            tools:
+              {"name":"answer","description":"Give your final answer with this, and only with this.","input_schema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false},"cache_control":{"type":"ephemeral"}}
+            tool_choice: {"type":"tool","name":"answer"}
+        "#]],
+    );
+    check(
+        "anthropic",
+        asked(json!({"type": "array"})),
+        |_| {},
+        expect![[r#"
+            model: "small"
+            max_tokens: 4096
+            stream: true
+            messages:
+              {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
+            tools:
+              {"name":"answer","description":"Give your final answer with this, and only with this.","input_schema":{"type":"object","properties":{"value":{"type":"array"}},"required":["value"]},"cache_control":{"type":"ephemeral"}}
+            tool_choice: {"type":"tool","name":"answer"}
+        "#]],
     );
     let with_tools = Prompt { tools: vec![tool("answer")], ..asked(strict) };
     check(
@@ -203,16 +218,16 @@ fn an_answer_may_have_to_fit_a_schema() {
         with_tools.clone(),
         |_| {},
         expect![[r#"
-        model: "small"
-        max_tokens: 4096
-        stream: true
-        messages:
-          {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
-        tools:
-          {"name":"answer","description":"To answer.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
-          {"name":"answer_","description":"Give your final answer with this, and only with this.","input_schema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false},"cache_control":{"type":"ephemeral"}}
-        tool_choice: {"type":"any"}
-    "#]],
+            model: "small"
+            max_tokens: 4096
+            stream: true
+            messages:
+              {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
+            tools:
+              {"name":"answer","description":"To answer.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
+              {"name":"answer_","description":"Give your final answer with this, and only with this.","input_schema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false},"cache_control":{"type":"ephemeral"}}
+            tool_choice: {"type":"any"}
+        "#]],
     );
     let thinking = Prompt { thinking_tokens: Some(2000), ..with_tools };
     check(
@@ -220,17 +235,17 @@ fn an_answer_may_have_to_fit_a_schema() {
         thinking,
         |_| {},
         expect![[r#"
-        model: "small"
-        max_tokens: 4096
-        stream: true
-        messages:
-          {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
-        tools:
-          {"name":"answer","description":"To answer.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
-          {"name":"answer_","description":"Give your final answer with this, and only with this.","input_schema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false},"cache_control":{"type":"ephemeral"}}
-        tool_choice: {"type":"auto"}
-        thinking: {"type":"enabled","budget_tokens":2000}
-    "#]],
+            model: "small"
+            max_tokens: 4096
+            stream: true
+            messages:
+              {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
+            tools:
+              {"name":"answer","description":"To answer.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
+              {"name":"answer_","description":"Give your final answer with this, and only with this.","input_schema":{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false},"cache_control":{"type":"ephemeral"}}
+            tool_choice: {"type":"auto"}
+            thinking: {"type":"enabled","budget_tokens":2000}
+        "#]],
     );
 }
 
@@ -249,29 +264,29 @@ fn settings_stand_in_for_what_a_prompt_does_not_say_and_extra_above_all() {
         prompt("hello"),
         change,
         expect![[r#"
-        model: "small"
-        messages:
-          {"role":"user","content":"hello"}
-        stream: true
-        max_tokens: 7000
-        temperature: 2
-        seed: 7
-    "#]],
+            model: "small"
+            messages:
+              {"role":"user","content":"hello"}
+            stream: true
+            max_tokens: 7000
+            temperature: 2
+            seed: 7
+        "#]],
     );
     check(
         "anthropic",
         prompt(" "),
         change,
         expect![[r#"
-        model: "small"
-        max_tokens: 7000
-        stream: true
-        messages:
-          {"role":"user","content":[{"type":"text","text":"(nothing)","cache_control":{"type":"ephemeral"}}]}
-        thinking: {"type":"enabled","budget_tokens":1024}
-        seed: 7
-        temperature: 2
-    "#]],
+            model: "small"
+            max_tokens: 7000
+            stream: true
+            messages:
+              {"role":"user","content":[{"type":"text","text":"(nothing)","cache_control":{"type":"ephemeral"}}]}
+            thinking: {"type":"enabled","budget_tokens":1024}
+            seed: 7
+            temperature: 2
+        "#]],
     );
 }
 

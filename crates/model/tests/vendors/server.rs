@@ -58,12 +58,18 @@ pub(crate) struct Server {
 impl Server {
     /// Gives each connection the same answer.
     pub(crate) async fn start(reply: Reply) -> Self {
+        Self::start_each(move |_| reply.clone()).await
+    }
+
+    /// Gives each connection its own answer, by its number.
+    pub(crate) async fn start_each(reply: impl Fn(usize) -> Reply + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (tell, seen) = mpsc::unbounded_channel();
         tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let (reply, tell) = (reply.clone(), tell.clone());
+            for number in 0.. {
+                let Ok((stream, _)) = listener.accept().await else { return };
+                let (reply, tell) = (reply(number), tell.clone());
                 // The other side may go away at any moment, which is what some tests are about.
                 tokio::spawn(async move { drop(serve(stream, reply, tell).await) });
             }
@@ -85,6 +91,7 @@ async fn serve(
     reply: Reply,
     tell: mpsc::UnboundedSender<Seen>,
 ) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
     let request = read_request(&mut stream).await?;
     drop(tell.send(Seen::Request(request)));
     let head = format!("HTTP/1.1 {}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n", reply.head);
@@ -92,9 +99,8 @@ async fn serve(
         stream.write_all(head.as_bytes()).await?;
     }
     for piece in reply.pieces.iter().filter(|piece| !piece.is_empty()) {
-        stream.write_all(format!("{:x}\r\n", piece.len()).as_bytes()).await?;
-        stream.write_all(piece).await?;
-        stream.write_all(b"\r\n").await?;
+        let chunk = [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat();
+        stream.write_all(&chunk).await?;
     }
     match reply.end {
         End::Close => stream.write_all(b"0\r\n\r\n").await?,
