@@ -40,7 +40,6 @@ pub fn open(settings: &ModelUse) -> Result<Arc<dyn Model>, Refused> {
 pub struct Models {
     prices: Prices,
     environment: Box<Environment>,
-    start: usize,
 }
 
 impl Default for Models {
@@ -53,7 +52,7 @@ impl Models {
     /// With the variables of this process and the prices that come with the program.
     pub fn new() -> Self {
         let environment = Box::new(|name: &str| std::env::var(name).ok());
-        Self { prices: Prices::built_in(), environment, start: 0 }
+        Self { prices: Prices::built_in(), environment }
     }
 
     /// What models cost, instead of what comes with the program.
@@ -67,13 +66,6 @@ impl Models {
     #[must_use]
     pub fn environment(mut self, find: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         self.environment = Box::new(find);
-        self
-    }
-
-    /// How many replies of a script were given before; see [`Script::start`].
-    #[must_use]
-    pub fn start(mut self, replies: usize) -> Self {
-        self.start = replies;
         self
     }
 
@@ -111,7 +103,7 @@ impl Models {
 
     fn script(&self, settings: &ModelUse) -> Result<Script, Refused> {
         let script = settings.replies.as_ref().map_or_else(|| Ok(Script::new()), Script::parse);
-        let mut script = script.map_err(|why| wrong("replies", why))?.start(self.start);
+        let mut script = script.map_err(|why| wrong("replies", why))?;
         if let Some(name) = &settings.model {
             script = script.name(name);
         }

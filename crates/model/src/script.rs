@@ -43,7 +43,6 @@ pub struct Script {
     waiting: Vec<Waiting>,
     name: Option<String>,
     price: Option<Price>,
-    start: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -132,27 +131,18 @@ impl Script {
         self
     }
 
-    /// How many replies in order were given before: where to go on after a pause.
-    #[must_use]
-    pub fn start(mut self, replies: usize) -> Self {
-        self.start = replies;
-        self
-    }
-
     /// The model.
     pub fn model(self) -> Scripted {
         let used = self.waiting.iter().map(|_| AtomicU32::new(0)).collect();
-        let (given, calls) = (AtomicUsize::new(self.start), AtomicUsize::new(self.start));
-        Scripted { given, calls, used, script: self }
+        Scripted { calls: AtomicUsize::new(0), used, script: self }
     }
 }
 
-/// A model that follows a [`Script`]. Calls may come from many tasks; each takes the next reply.
+/// A model that follows a [`Script`]. The first call of an agent gets the first reply in order, the second the second,
+/// whichever process makes it: [`Prompt::call`] says which one it is.
 #[derive(Debug)]
 pub struct Scripted {
     script: Script,
-    /// How many replies in order were given.
-    given: AtomicUsize,
     /// How often it was called.
     calls: AtomicUsize,
     /// How often each reply that waits was given.
@@ -160,34 +150,38 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// How many replies in order were given, those before [`Script::start`] included.
-    pub fn given(&self) -> usize {
-        self.given.load(Ordering::Relaxed)
+    fn steps(&self, prompt: &Prompt) -> Result<Arc<[Step]>, Fault> {
+        if let Some(steps) = self.waiting(prompt, take).or_else(|| self.in_order(prompt)) {
+            return Ok(Arc::clone(steps));
+        }
+        if self.script.waiting.is_empty() {
+            return Ok(Arc::new([]));
+        }
+        let words = cut(&last_words(prompt));
+        Err(lasting("script", format!("no reply of the script fits what was said last: {words}")))
     }
 
-    fn steps(&self, prompt: &Prompt) -> Result<Arc<[Step]>, Fault> {
-        let script = &self.script;
-        if !script.waiting.is_empty() {
-            let said = last_words(prompt);
-            let fits =
-                |(waiting, used): &(&Waiting, &AtomicU32)| waiting.when.holds(&said) && take(waiting, used);
-            if let Some((waiting, _)) = script.waiting.iter().zip(&self.used).find(fits) {
-                return Ok(waiting.steps.clone());
-            }
-            if script.replies.is_empty() {
-                let words = cut(&said);
-                return Err(lasting(
-                    "script",
-                    format!("no reply of the script fits what was said last: {words}"),
-                ));
-            }
+    /// The reply that waits for what was said last, if it may be given.
+    fn waiting(&self, prompt: &Prompt, may: fn(&Waiting, &AtomicU32) -> bool) -> Option<&Arc<[Step]>> {
+        if self.script.waiting.is_empty() {
+            return None;
         }
-        let Some(last) = script.replies.len().checked_sub(1) else {
-            return Ok(Arc::new([]));
-        };
-        let next = self.given.fetch_add(1, Ordering::Relaxed);
-        Ok(script.replies[next.min(last)].clone())
+        let said = last_words(prompt);
+        let mut waiting = self.script.waiting.iter().zip(&self.used);
+        let found = waiting.find(|(waiting, used)| waiting.when.holds(&said) && may(waiting, used));
+        found.map(|(waiting, _)| &waiting.steps)
     }
+
+    /// The reply in order that this call of an agent gets.
+    fn in_order(&self, prompt: &Prompt) -> Option<&Arc<[Step]>> {
+        let last = self.script.replies.len().checked_sub(1)?;
+        self.script.replies.get((prompt.call as usize).min(last))
+    }
+}
+
+/// Whether a reply may be given once more.
+fn is_left(waiting: &Waiting, used: &AtomicU32) -> bool {
+    waiting.times.is_none_or(|times| used.load(Ordering::Relaxed) < times)
 }
 
 /// Takes one of the times a reply may be given.
@@ -225,6 +219,14 @@ impl Model for Scripted {
 
     fn price(&self) -> Option<Price> {
         Some(self.script.price.unwrap_or(FREE))
+    }
+
+    fn foresee(&self, prompt: &Prompt) -> Option<Tokens> {
+        let steps = self.waiting(prompt, is_left).or_else(|| self.in_order(prompt))?;
+        steps.iter().rev().find_map(|step| match step {
+            Step::Usage(tokens) => Some(tokens.clone()),
+            _ => None,
+        })
     }
 
     fn call(&self, prompt: Arc<Prompt>) -> BoxStream<'static, Result<Delta, Fault>> {
