@@ -69,6 +69,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
+/// The number in the member `id` of an object.
+pub(super) fn id_in(object: &[u8]) -> Option<i64> {
+    let mut finder = IdFinder::default();
+    finder.feed(object);
+    finder.id
+}
+
 /// Looks for the member `id` of an object that comes in pieces.
 #[derive(Debug, Default)]
 struct IdFinder {

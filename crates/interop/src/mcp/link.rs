@@ -9,8 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use antiphon_agent::Server;
-use rmcp::model::{PaginatedRequestParams, Tool};
-use rmcp::service::{ClientInitializeError, Peer, RoleClient, RunningService, ServiceError, serve_client};
+use rmcp::model::{ErrorCode, PaginatedRequestParams, ProtocolVersion, Tool};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, Peer, RoleClient, RunningService, ServiceError,
+    serve_client_with_lifecycle,
+};
 use rmcp::transport::Transport;
 use tokio::time::timeout;
 
@@ -44,20 +47,38 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Starts a server, or connects to one, and shakes hands.
+    /// Starts a server, or connects to one, and greets it: as servers of today expect it, then as the next version of
+    /// MCP has it, if the server knows only that.
     pub(super) async fn open(name: &str, server: &Server, options: &Options) -> Result<Self, Fault> {
+        let greeted = match Self::start(name, server, options, ClientLifecycleMode::Initialize).await {
+            Err(NotGreeted { knows_initialize: false, .. }) => {
+                let next =
+                    ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+                Self::start(name, server, options, next).await
+            }
+            greeted => greeted,
+        };
+        greeted.map_err(|error| error.fault)
+    }
+
+    async fn start(
+        name: &str,
+        server: &Server,
+        options: &Options,
+        mode: ClientLifecycleMode,
+    ) -> Result<Self, NotGreeted> {
         match server {
             Server::Program { command, env, dir } => {
                 let dir = place(options.dir.as_deref(), dir.as_deref());
                 let start = Start { command, env, dir, message_bytes: options.message_bytes };
                 let (program, watch) =
                     Program::start(&start).map_err(|message| Fault::lasting(name, message))?;
-                Self::greet(name, program, Some(watch), options).await
+                Self::greet(name, program, Some(watch), options, mode).await
             }
             Server::Address { url, token_env } => {
                 let transport = http::open(url, token_env.as_deref(), options.message_bytes)
                     .map_err(|message| Fault::lasting(name, message))?;
-                Self::greet(name, transport, None, options).await
+                Self::greet(name, transport, None, options, mode).await
             }
         }
     }
@@ -67,7 +88,8 @@ impl Link {
         transport: T,
         program: Option<Watch>,
         options: &Options,
-    ) -> Result<Self, Fault>
+        mode: ClientLifecycleMode,
+    ) -> Result<Self, NotGreeted>
     where
         T: Transport<RoleClient> + 'static,
         T::Error: Error + Send + Sync + 'static,
@@ -76,9 +98,7 @@ impl Link {
         let tools_changed = Arc::new(AtomicBool::new(true));
         let tap = Tap::new(transport, tools_changed.clone());
         let handler = Handler { roots: options.roots.clone() };
-        let greeted = timeout(options.start, serve_client(handler, tap)).await;
-        let last_words = || program.as_ref().map_or_else(String::new, |watch| watch.log.last_words());
-        match greeted {
+        match timeout(options.start, serve_client_with_lifecycle(handler, tap, mode)).await {
             Ok(Ok(service)) => Ok(Self {
                 name: name.to_owned(),
                 peer: service.peer().clone(),
@@ -86,19 +106,12 @@ impl Link {
                 program,
                 tools_changed,
             }),
-            Ok(Err(error)) => {
-                let how = program.as_ref().and_then(|watch| watch.ended.borrow().clone());
-                let how = how.map_or_else(|| refused(&error), |how| format!("{how} before it was ready"));
-                let is_lasting = matches!(&error,
-                    ClientInitializeError::TransportError { error, .. } if http::is_refusal(error.error.as_ref()));
-                Err(Fault { retryable: !is_lasting, ..Fault::passing(name, how + &last_words()) })
-            }
+            Ok(Err(error)) => Err(NotGreeted::new(name, &error, program.as_ref())),
             Err(_) => {
+                let last_words = program.map_or_else(String::new, |watch| watch.log.last_words());
                 let seconds = options.start.as_secs_f32();
-                Err(Fault::passing(
-                    name,
-                    format!("did not answer `initialize` within {seconds} s{}", last_words()),
-                ))
+                let message = format!("did not answer `initialize` within {seconds} s{last_words}");
+                Err(Fault::passing(name, message).into())
             }
         }
     }
@@ -205,6 +218,39 @@ fn place(ours: Option<&Path>, own: Option<&str>) -> Option<PathBuf> {
         (Some(ours), Some(own)) => Some(ours.join(own)),
         (None, Some(own)) => Some(own.into()),
         (ours, None) => ours.map(Path::to_owned),
+    }
+}
+
+/// A server that could not be greeted.
+struct NotGreeted {
+    fault: Fault,
+    /// It may only not know this way of greeting.
+    knows_initialize: bool,
+}
+
+impl NotGreeted {
+    fn new(name: &str, error: &ClientInitializeError, program: Option<&Watch>) -> Self {
+        let ended = program.and_then(|watch| watch.ended.borrow().clone());
+        let how = ended.map_or_else(|| refused(error), |how| format!("{how} before it was ready"));
+        let last_words = program.map_or_else(String::new, |watch| watch.log.last_words());
+        let (mut is_lasting, mut knows_initialize) = (false, true);
+        match error {
+            ClientInitializeError::TransportError { error, .. } => {
+                is_lasting = http::is_refusal(error.error.as_ref());
+            }
+            ClientInitializeError::JsonRpcError(error) => {
+                knows_initialize = error.code != ErrorCode::METHOD_NOT_FOUND;
+            }
+            _ => {}
+        }
+        let fault = Fault { retryable: !is_lasting, ..Fault::passing(name, how + &last_words) };
+        Self { fault, knows_initialize }
+    }
+}
+
+impl From<Fault> for NotGreeted {
+    fn from(fault: Fault) -> Self {
+        Self { fault, knows_initialize: true }
     }
 }
 

@@ -10,7 +10,7 @@ pub struct Options {
     pub dir: Option<PathBuf>,
     /// Folders that servers are told to work in. None: servers are told nothing, and keep to what their arguments say.
     pub roots: Vec<PathBuf>,
-    /// How long starting may take, until the tools are listed.
+    /// How long greeting may take, and listing the tools.
     pub start: Duration,
     /// How long a call may go without a word of progress.
     pub quiet: Duration,

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, id_in};
 use super::log::{LINE_MAX, Log};
 
 /// How long a program that closed its output may take to end.
@@ -126,25 +126,26 @@ impl Program {
         Ok((program, watch))
     }
 
+    /// A message; an error for whoever waits, if it is an answer that cannot be read; nothing if it is neither.
     fn parse(&self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
-        let message = serde_json::from_slice(line).ok();
-        if message.is_none() {
-            self.log.push(line);
-        }
-        message
+        let error = match serde_json::from_slice(line) {
+            Ok(message) => return Some(message),
+            Err(error) => error,
+        };
+        self.log.push(line);
+        let has = |word: &[u8]| line.windows(word.len()).any(|start| start == word);
+        let is_answer = has(b"\"jsonrpc\"") && !has(b"\"method\"");
+        let id = is_answer.then(|| id_in(line)).flatten()?;
+        Some(failure(format!("the answer cannot be read: {error}"), id))
     }
 
     /// An answer that is too large becomes an error, for whoever waits for it.
     fn refuse(&self, id: Option<i64>) -> Option<ServerJsonRpcMessage> {
-        self.log.push(format!("(a message of more than {} bytes)", self.message_bytes).as_bytes());
-        let message = format!(
-            "the answer is larger than the {} bytes that are allowed: ask for less",
-            self.message_bytes
-        );
-        Some(ServerJsonRpcMessage::error(
-            ErrorData::internal_error(message, None),
-            Some(RequestId::Number(id?)),
-        ))
+        let bytes_max = self.message_bytes;
+        self.log.push(format!("(a message of more than {bytes_max} bytes)").as_bytes());
+        let message =
+            format!("the answer is larger than the {bytes_max} bytes that are allowed: ask for less");
+        id.map(|id| failure(message, id))
     }
 
     /// Sees the program off: its status, the rest of its group, its last words. May be dropped and begun again.
@@ -163,6 +164,10 @@ impl Program {
         let _ = timeout(END, &mut self.errors).await;
         self.ended.send_replace(Some(how));
     }
+}
+
+fn failure(message: String, id: i64) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(ErrorData::internal_error(message, None), Some(RequestId::Number(id)))
 }
 
 /// Keeps what a program says on its error output.

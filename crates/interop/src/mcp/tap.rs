@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -14,6 +14,9 @@ use rmcp::model::{
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::sync::mpsc;
+
+/// How many requests a server may make before it takes in the answers.
+const ASKED_MAX: usize = 64;
 
 /// Where the progress of a call goes; travels with the request.
 #[derive(Clone)]
@@ -24,11 +27,13 @@ pub(super) struct Tap<T> {
     inner: T,
     routes: HashMap<ProgressToken, Route>,
     tools_changed: Arc<AtomicBool>,
+    /// How many requests of the server wait for their answer to be sent.
+    asked: Arc<AtomicUsize>,
 }
 
 impl<T> Tap<T> {
     pub(super) fn new(inner: T, tools_changed: Arc<AtomicBool>) -> Self {
-        Self { inner, routes: HashMap::new(), tools_changed }
+        Self { inner, routes: HashMap::new(), tools_changed, asked: Arc::default() }
     }
 
     fn register(&mut self, message: &TxJsonRpcMessage<RoleClient>) {
@@ -44,12 +49,18 @@ impl<T> Tap<T> {
         }
     }
 
-    /// Takes progress out; the rest goes on.
+    /// Takes out progress, notices that nobody needs, and requests of a server that does not wait for answers.
     fn look(&mut self, message: RxJsonRpcMessage<RoleClient>) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let JsonRpcMessage::Notification(notice) = &message else {
-            return Some(message);
+        let notice = match &message {
+            JsonRpcMessage::Notification(notice) => &notice.notification,
+            JsonRpcMessage::Request(_) => {
+                let is_taken = self.asked.load(Ordering::Acquire) < ASKED_MAX;
+                self.asked.fetch_add(usize::from(is_taken), Ordering::AcqRel);
+                return is_taken.then_some(message);
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => return Some(message),
         };
-        match &notice.notification {
+        match notice {
             ServerNotification::ProgressNotification(progress) => {
                 if let Some(route) = self.routes.get(&progress.params.progress_token) {
                     // Who cannot keep up misses some: the answer is worth more than how it came about.
@@ -61,7 +72,8 @@ impl<T> Tap<T> {
                 self.tools_changed.store(true, Ordering::Release);
                 Some(message)
             }
-            _ => Some(message),
+            ServerNotification::CancelledNotification(_) => Some(message),
+            _ => None,
         }
     }
 }
@@ -74,7 +86,17 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.register(&message);
-        self.inner.send(message)
+        let answers = matches!(&message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let asked = self.asked.clone();
+        let sent = self.inner.send(message);
+        async move {
+            let sent = sent.await;
+            if answers {
+                // Greeting answers some that were not counted.
+                let _ = asked.fetch_update(Ordering::AcqRel, Ordering::Acquire, |asked| asked.checked_sub(1));
+            }
+            sent
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {

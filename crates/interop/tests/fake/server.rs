@@ -45,6 +45,16 @@ impl Server {
             "initialize" if self.has("refuses") => {
                 send(&json!({"id": id, "error": {"code": -32000, "message": "not today"}}));
             }
+            "initialize" if self.has("modern") => {
+                send(&json!({"id": id, "error": {"code": -32601, "message": "no method initialize"}}));
+            }
+            "server/discover" => send(&json!({"id": id, "result": {
+                "resultType": "complete",
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}},
+                "ttlMs": 0,
+                "cacheScope": "private",
+            }})),
             "initialize" => send(&json!({"id": id, "result": {
                 "protocolVersion": params["protocolVersion"],
                 "capabilities": {"tools": {"listChanged": true}},
@@ -81,8 +91,11 @@ impl Server {
             tool("echo"),
         ];
         tools.extend(
-            ["steps", "hang", "die", "huge", "fail", "error", "change", "ask", "child", "env", "mumble"]
-                .map(tool),
+            [
+                "steps", "hang", "die", "huge", "fail", "error", "change", "ask", "child", "env", "mumble",
+                "deep", "strange", "flood",
+            ]
+            .map(tool),
         );
         if self.has_changed {
             tools.push(tool("new"));
@@ -124,6 +137,21 @@ impl Server {
             "mumble" => {
                 println!("debug: about to answer");
                 text("said it");
+            }
+            "deep" => {
+                let (open, close) = ("[".repeat(500), "]".repeat(500));
+                println!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"structuredContent":{open}{close}}}}}"#);
+            }
+            "strange" => {
+                send(&json!({"id": id, "result": {"content": [{"type": "smell", "scent": "roses"}]}}));
+            }
+            "flood" => {
+                for number in 0..10_000 {
+                    send(
+                        &json!({"method": "notifications/message", "params": {"level": "info", "data": number}}),
+                    );
+                }
+                text("said it all");
             }
             other => {
                 send(&json!({"id": id, "error": {"code": -32601, "message": format!("no tool {other}")}}));

@@ -41,9 +41,9 @@ pub(crate) fn official(name: &str) -> PathBuf {
     script.canonicalize().expect("it exists")
 }
 
-/// Bounds that tests can wait for.
+/// Bounds that tests can reach, and time for a machine that is busy with others.
 pub(crate) fn options() -> Options {
-    Options { message_bytes: 100_000, ..Options::default() }
+    Options { message_bytes: 100_000, start: Duration::from_secs(30), ..Options::default() }
 }
 
 /// Connects, or says why not.

@@ -73,13 +73,13 @@ async fn everything_does_what_it_says_over_http() {
 #[tokio::test]
 async fn a_server_that_goes_away_is_a_clear_fault() {
     let (mut child, port) = everything().await;
-    let connected = open(&at(port, None), Options::default()).await.expect("it is there");
+    let connected = open(&at(port, None), options()).await.expect("it is there");
     let echo = tool(&connected, "echo").await;
     child.kill().await.expect("it is ours");
     let fault = call(&echo, r#"{"message": "hello"}"#, &Arc::new(Heard::default())).await;
     let fault = fault.expect_err("nobody is there").to_string();
     assert!(fault.starts_with("MCP server `it` "), "{fault}");
-    let nobody = open(&at(port, None), Options::default()).await.err().expect("nobody is there");
+    let nobody = open(&at(port, None), options()).await.err().expect("nobody is there");
     assert!(nobody.retryable, "{nobody}");
 }
 

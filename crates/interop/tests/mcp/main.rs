@@ -4,4 +4,5 @@
 mod door;
 mod fake;
 mod http;
+mod life;
 mod official;
