@@ -10,7 +10,7 @@ mod step;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use antiphon_agent::{Content, Delta, Fault, Message, Price, Prompt};
+use antiphon_agent::{Content, Delta, Fault, Message, Price, Prompt, Tokens};
 use antiphon_event::body::content::PartKind;
 use antiphon_port::Model;
 use futures_util::StreamExt;
