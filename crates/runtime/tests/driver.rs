@@ -395,65 +395,6 @@ async fn what_a_command_leaves_running_is_killed_with_it() {
 }
 
 #[tokio::test]
-async fn a_scripted_agent_streams_and_its_loop_goes_round() {
-    let script = json!({"replies": [[{"text": "a draft"}, {"usage": {"input": 10, "output": 5}}], [{"text": "better"}]]});
-    let review = json!({"replies": [[{"output": {"ok": false}}], [{"output": {"ok": true}}]]});
-    let flow = Flow::new("report")
-        .limits(Limits { max_node_executions: Some(20), ..Limits::default() })
-        .node("write", Node::agent("scripted", script))
-        .node("review", Node::agent("scripted", review))
-        .node("format", Node::command(["tr", "a-z", "A-Z"]).input(formula("outputs.write")))
-        .edge(Edge::new("write", "review"))
-        .edge(Edge::new("review", "write").when(formula("!output.ok")))
-        .edge(Edge::new("review", "format").when(formula("output.ok")))
-        .entry("write")
-        .build()
-        .expect("sound");
-    let engine = engine();
-    let mut run = engine.start(flow, Invocation::new("a report")).await.expect("accepted");
-    let report = run.wait().await.expect("no fault");
-    assert_eq!(report.output.to_text(), "BETTER");
-    let told = events(&run).await;
-    assert_eq!(told.iter().filter(|event| matches!(event.body, Body::HarnessEnd(_))).count(), 4);
-    let blocks: Json = told
-        .iter()
-        .find_map(|event| match &event.body {
-            Body::RunStart(start) => start.input.clone(),
-            _ => None,
-        })
-        .expect("a task");
-    assert_eq!(blocks.to_text(), "a report");
-}
-
-#[tokio::test]
-async fn an_agent_of_a_flow_file_is_scripted_if_its_model_is_and_answers_in_json_if_asked_to() {
-    let schema = "output: {type: object}";
-    let rows = [
-        ("provider: scripted, replies: [[{text: a}, {text: b}]]", "", Ok(json!("ab"))),
-        ("provider: scripted, replies: [[{text: '{\"ok\": true}'}]]", schema, Ok(json!({"ok": true}))),
-        ("provider: scripted, replies: [[{text: fine}]]", schema, Err("the agent was to answer in JSON")),
-        ("provider: scripted", "", Ok(json!(""))),
-        ("provider: openai", "", Err("there is no provider `openai` here, only `scripted`")),
-    ];
-    for (model, output, expected) in rows {
-        let text = format!("{{antiphon: 1, nodes: {{a: {{agent: {{model: {{{model}}}, {output}}}}}}}}}");
-        let none = |_: &str| Err("there is no other".to_owned());
-        let flow = antiphon_flow::file::read("a.yaml", &text, &none).expect("sound").flow;
-        let engine = engine();
-        let mut run = engine.start(flow, Invocation::new("task")).await.expect("accepted");
-        let report = run.wait().await.expect("no fault");
-        let error = events(&run).await.into_iter().find_map(|event| match event.body {
-            Body::NodeEnd(end) => end.error.map(|error| error.message),
-            _ => None,
-        });
-        match expected {
-            Ok(output) => assert_eq!((report.output.value(), error), (output, None), "{model}"),
-            Err(why) => assert!(error.as_ref().is_some_and(|error| error.contains(why)), "{error:?}"),
-        }
-    }
-}
-
-#[tokio::test]
 async fn a_run_is_refused_while_another_is_under_way_in_its_session() {
     let flow = Flow::new("gate")
         .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))

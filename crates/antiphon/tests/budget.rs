@@ -1,18 +1,18 @@
 //! Budgets hold for a tree of runs, before the money is spent.
 
-use antiphon_event::{Body, Event};
-use antiphon_flow::{Edge, Flow, Limits, Node};
-use antiphon_runtime::{Engine, Invocation, Outcome, Report};
+use antiphon::{Body, Engine, Event, Flow, Invocation, Node, Outcome, Report, Wardrobe, Workspace};
+use antiphon_flow::{Edge, Limits};
 use serde_json::json;
 
 fn agent(cost_usd: f64) -> Node {
     let reply =
         json!([{"text": "done"}, {"delay": 10}, {"usage": {"input": 10, "output": 5, "cost_usd": cost_usd}}]);
-    Node::agent("scripted", json!({"replies": [reply]}))
+    Node::agent("agent", json!({"model": {"provider": "scripted", "replies": [reply]}}))
 }
 
 async fn run(flow: Flow) -> (Report, Vec<Event>) {
-    let engine = Engine::new(antiphon_store::open("memory:").expect("a store in memory"));
+    let wardrobe = Wardrobe::new(Workspace::new(".").expect("a folder"));
+    let engine = Engine::new(antiphon::open_store("memory:").expect("a store in memory")).agents(wardrobe);
     let mut run = engine.start(flow, Invocation::new("go")).await.expect("accepted");
     let report = run.wait().await.expect("no fault");
     let mut tail = run.events();

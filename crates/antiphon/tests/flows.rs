@@ -1,0 +1,85 @@
+//! Agents as nodes of flows.
+
+use antiphon::{Body, Engine, Event, Flow, Invocation, Json, Node, Run, Wardrobe, Workspace};
+use antiphon_flow::{Edge, Expression, Formula, Limits};
+use serde_json::json;
+
+fn engine() -> Engine {
+    let wardrobe = Wardrobe::new(Workspace::new(".").expect("a folder"));
+    Engine::new(antiphon::open_store("memory:").expect("a store in memory")).agents(wardrobe)
+}
+
+fn formula(text: &str) -> Formula {
+    Expression::parse(text).expect("an expression").into()
+}
+
+async fn events(run: &Run) -> Vec<Event> {
+    let (mut tail, mut events) = (run.events(), Vec::new());
+    while let Some(page) = tail.next().await.expect("readable") {
+        events.extend(page);
+    }
+    events
+}
+
+#[tokio::test]
+async fn a_scripted_agent_streams_and_its_loop_goes_round() {
+    let script = json!({"model": {"provider": "scripted", "replies": [
+        [{"text": "a draft"}, {"usage": {"input": 10, "output": 5}}], [{"text": "better"}],
+    ]}});
+    let review = json!({"output": {"type": "object"}, "model": {"provider": "scripted", "replies": [
+        [{"output": {"ok": false}}], [{"output": {"ok": true}}],
+    ]}});
+    let flow = Flow::new("report")
+        .limits(Limits { max_node_executions: Some(20), ..Limits::default() })
+        .node("write", Node::agent("agent", script))
+        .node("review", Node::agent("agent", review))
+        .node("format", Node::command(["tr", "a-z", "A-Z"]).input(formula("outputs.write")))
+        .edge(Edge::new("write", "review"))
+        .edge(Edge::new("review", "write").when(formula("!output.ok")))
+        .edge(Edge::new("review", "format").when(formula("output.ok")))
+        .entry("write")
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("a report")).await.expect("accepted");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!(report.output.to_text(), "BETTER");
+    let told = events(&run).await;
+    assert_eq!(told.iter().filter(|event| matches!(event.body, Body::HarnessEnd(_))).count(), 4);
+    let blocks: Json = told
+        .iter()
+        .find_map(|event| match &event.body {
+            Body::RunStart(start) => start.input.clone(),
+            _ => None,
+        })
+        .expect("a task");
+    assert_eq!(blocks.to_text(), "a report");
+}
+
+#[tokio::test]
+async fn an_agent_of_a_flow_file_is_scripted_if_its_model_is_and_answers_in_json_if_asked_to() {
+    let schema = "output: {type: object}";
+    let rows = [
+        ("provider: scripted, replies: [[{text: a}, {text: b}]]", "", Ok(json!("ab"))),
+        ("provider: scripted, replies: [[{text: '{\"ok\": true}'}]]", schema, Ok(json!({"ok": true}))),
+        ("provider: scripted, replies: [[{text: fine}]]", schema, Err("the answer does not fit its schema")),
+        ("provider: scripted", "", Ok(json!(""))),
+        ("provider: openai", "", Err("needs a `model`")),
+    ];
+    for (model, output, expected) in rows {
+        let text = format!("{{antiphon: 1, nodes: {{a: {{agent: {{model: {{{model}}}, {output}}}}}}}}}");
+        let none = |_: &str| Err("there is no other".to_owned());
+        let flow = antiphon_flow::file::read("a.yaml", &text, &none).expect("sound").flow;
+        let engine = engine();
+        let mut run = engine.start(flow, Invocation::new("task")).await.expect("accepted");
+        let report = run.wait().await.expect("no fault");
+        let error = events(&run).await.into_iter().find_map(|event| match event.body {
+            Body::NodeEnd(end) => end.error.map(|error| error.message),
+            _ => None,
+        });
+        match expected {
+            Ok(output) => assert_eq!((report.output.value(), error), (output, None), "{model}"),
+            Err(why) => assert!(error.as_ref().is_some_and(|error| error.contains(why)), "{error:?}"),
+        }
+    }
+}
