@@ -68,7 +68,7 @@ pub fn built_in() -> Vec<Rule> {
         Rule { path: SECRETS.iter().map(|&path| path.into()).collect(), ..Rule::new(Action::Ask, "*") };
     let look =
         ["read", "search"].map(|tool| Rule { path: vec![".".into()], ..Rule::new(Action::Allow, tool) });
-    let harmless = ["agent", "ask", "skill", "todo"].map(|tool| Rule::new(Action::Allow, tool));
+    let harmless = ["agent", "ask", "handoff", "skill", "todo"].map(|tool| Rule::new(Action::Allow, tool));
     [secret].into_iter().chain(look).chain(harmless).collect()
 }
 

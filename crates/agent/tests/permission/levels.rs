@@ -91,6 +91,7 @@ fn what_is_built_in_can_be_read() {
         {allow: search, path: "."}
         {allow: agent}
         {allow: ask}
+        {allow: handoff}
         {allow: skill}
         {allow: todo}
     "#]].assert_eq(&table);
