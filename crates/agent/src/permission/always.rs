@@ -10,6 +10,7 @@ use super::command::{is_changer, is_runner};
 use super::glob::escape;
 use super::matching::Part;
 use super::shell::{Simple, Word};
+use super::source::KEPT_IN;
 use super::{Action, Ask, Place, Policy, Rule, Verdict, lines, parts};
 
 /// Programs and what they do that is done again and again with other arguments: these may follow freely. Of all other
@@ -55,7 +56,7 @@ impl Policy {
                 Part::Call => {}
                 Part::Command { command, .. } => add(&mut rule.command, command_pattern(command, reach)?),
                 Part::Path { resolved, .. } => {
-                    add(&mut rule.path, path_pattern(resolved.as_deref()?, &self.place, reach));
+                    add(&mut rule.path, path_pattern(resolved.as_deref()?, &self.place, reach)?);
                 }
                 Part::Url { seen, .. } => add(&mut rule.url, url_pattern(seen.as_ref()?, reach)),
                 Part::Beyond(_) | Part::Hidden(_) => return None,
@@ -120,12 +121,16 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The folder of a file; the path itself if it looks like a folder, hides, or its folder holds too much.
-fn path_pattern(path: &str, place: &Place, reach: Reach) -> String {
+/// The folder of a file; the path itself if it looks like a folder, hides, or its folder holds too much; nothing where
+/// rules are kept.
+fn path_pattern(path: &str, place: &Place, reach: Reach) -> Option<String> {
+    if path.split('/').any(|part| part == KEPT_IN) {
+        return None;
+    }
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_small = folder.matches('/').count() >= 2 && !place.is_in(folder);
     let is_file = name.contains('.') && !name.starts_with('.');
-    escape(if reach == Reach::Like && is_small && is_file { folder } else { path })
+    Some(escape(if reach == Reach::Like && is_small && is_file { folder } else { path }))
 }
 
 fn url_pattern(seen: &Seen, reach: Reach) -> String {

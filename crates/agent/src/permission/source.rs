@@ -52,6 +52,7 @@ impl Sources {
     /// The policy they come to, with the built-in rules last.
     pub fn policy(self) -> Policy {
         let mut policy = Policy::default();
+        policy.extend(Source::BuiltIn, [guard()]);
         policy.extend(Source::User, self.user);
         policy.extend(Source::Project, self.project);
         policy.extend(Source::Agent, self.agent);
@@ -61,14 +62,23 @@ impl Sources {
     }
 }
 
+/// The folder of a project in which rules and grants are kept.
+pub(super) const KEPT_IN: &str = ".antiphon";
+
+/// What comes before all other rules: where rules and grants are kept is asked about, file by file, so that an agent
+/// that may write in its folder cannot write itself more than that.
+fn guard() -> Rule {
+    Rule { path: vec![format!("/**/{KEPT_IN}")], ..Rule::new(Action::Ask, "*") }
+}
+
 /// What holds unless somebody says otherwise: an agent may look around in its working folder, except at files that hold
-/// secrets, and may use the tools that touch nothing. All else is asked.
+/// secrets, may run there what it may run, and may use the tools that touch nothing. All else is asked.
 pub fn built_in() -> Vec<Rule> {
     let secret =
         Rule { path: SECRETS.iter().map(|&path| path.into()).collect(), ..Rule::new(Action::Ask, "*") };
-    let look =
-        ["read", "search"].map(|tool| Rule { path: vec![".".into()], ..Rule::new(Action::Allow, tool) });
-    let harmless = ["agent", "ask", "skill", "todo"].map(|tool| Rule::new(Action::Allow, tool));
+    let look = ["bash", "read", "search"]
+        .map(|tool| Rule { path: vec![".".into()], ..Rule::new(Action::Allow, tool) });
+    let harmless = ["agent", "ask", "handoff", "skill", "todo"].map(|tool| Rule::new(Action::Allow, tool));
     [secret].into_iter().chain(look).chain(harmless).collect()
 }
 

@@ -32,14 +32,14 @@ fn calls_that_need_leave_are_asked_one_after_another_before_any_runs() {
               tool_call c bash {"command":"rm x"}
             replies 10/5
               usage 10/5
-              relay a:permission permission: may it call `bash`? {"command":"make"}
+              relay a:permission permission: bash: no rule allows this call {"command":"make"}
             allow c
               refused: relay r/c:permission is not pending: it was answered, it expired, or it never was
             a gives "early"
               refused: run r does not wait for that
             allow a
               relay_resolved a:permission yes by ann
-              relay c:permission permission: may it call `bash`? {"command":"rm x"}
+              relay c:permission permission: bash: no rule allows this call {"command":"rm x"}
             deny c because not that file
               relay_resolved c:permission no because not that file by ann
               tool_result c error {"error":"denied: not that file","code":"denied"}
@@ -66,43 +66,43 @@ fn calls_that_need_leave_are_asked_one_after_another_before_any_runs() {
 fn always_covers_the_next_call_and_is_kept_as_far_as_it_reaches() {
     check(
         r#"
-        tool bash write
-        tool fetch read
+        tool db write
+        tool mail read
         start
-        calls a bash {"command":"ls"} & b bash {"command":"ls"} & c fetch {}
+        calls a db {"command":"ls"} & b db {"command":"ls"} & c mail {}
         replies 10/5
         allow a always session
         allow c always project
         a gives 1
         b gives 2
         c gives 3
-        calls d bash {} & e fetch {}
+        calls d db {} & e mail {}
         replies 10/5
         "#,
         expect![[r#"
             start
               harness_start
               → ask
-            calls a bash {"command":"ls"} & b bash {"command":"ls"} & c fetch {}
-              tool_call a bash {"command":"ls"}
-              tool_call b bash {"command":"ls"}
-              tool_call c fetch {}
+            calls a db {"command":"ls"} & b db {"command":"ls"} & c mail {}
+              tool_call a db {"command":"ls"}
+              tool_call b db {"command":"ls"}
+              tool_call c mail {}
             replies 10/5
               usage 10/5
-              relay a:permission permission: may it call `bash`? {"command":"ls"}
+              relay a:permission permission: db: no rule allows this call {"command":"ls"}
             allow a always session
               relay_resolved a:permission yes by ann
-              grant_added allow bash session
-              relay c:permission permission: may it call `fetch`? {}
+              grant_added {allow: db} session
+              relay c:permission permission: mail: no rule allows this call {}
             allow c always project
               relay_resolved c:permission yes by ann
-              grant_added allow fetch project
-              → keep fetch
-              tool_call a bash {"command":"ls"}
+              grant_added {allow: mail} project
+              → keep {allow: mail}
+              tool_call a db {"command":"ls"}
               → run a
-              tool_call b bash {"command":"ls"}
+              tool_call b db {"command":"ls"}
               → run b
-              tool_call c fetch {}
+              tool_call c mail {}
               → run c
             a gives 1
               tool_result a 1
@@ -111,14 +111,14 @@ fn always_covers_the_next_call_and_is_kept_as_far_as_it_reaches() {
             c gives 3
               tool_result c 3
               → ask
-            calls d bash {} & e fetch {}
-              tool_call d bash {}
-              tool_call e fetch {}
+            calls d db {} & e mail {}
+              tool_call d db {}
+              tool_call e mail {}
             replies 10/5
               usage 10/5
-              tool_call d bash {}
+              tool_call d db {}
               → run d
-              tool_call e fetch {}
+              tool_call e mail {}
               → run e
         "#]],
     );
@@ -144,10 +144,10 @@ fn leave_for_one_call_is_leave_for_one_call() {
               tool_call b bash {}
             replies 10/5
               usage 10/5
-              relay a:permission permission: may it call `bash`? {}
+              relay a:permission permission: bash: no rule allows this call {}
             allow a always call
               relay_resolved a:permission yes by ann
-              relay b:permission permission: may it call `bash`? {}
+              relay b:permission permission: bash: no rule allows this call {}
             deny b
               relay_resolved b:permission no by ann
               tool_result b error {"error":"denied: ann said no","code":"denied"}
@@ -175,7 +175,7 @@ fn what_a_rule_denies_is_not_asked() {
               tool_call a bash {"command":"ls"}
             replies 10/5
               usage 10/5
-              tool_result a error {"error":"denied: a rule denies `bash`","code":"denied"}
+              tool_result a error {"error":"denied: bash: {deny: bash} (agent) denies this call","code":"denied"}
               → ask
         "#]],
     );
@@ -202,7 +202,7 @@ fn whoever_lets_a_call_through_may_change_its_arguments_within_the_schema() {
               tool_call a bash {"command":"rm -rf x"}
             replies 10/5
               usage 10/5
-              relay a:permission permission: may it call `bash`? {"command":"rm -rf x"}
+              relay a:permission permission: bash: no rule allows this call {"command":"rm -rf x"}
             allow a with {"cmd":"rm x"}
               refused: the answer to relay r/a:permission does not fit: the arguments do not fit the schema of `bash`: "command" is a required property at ``
             allow a with {"command":"rm x"}
@@ -244,7 +244,7 @@ fn an_answer_counts_once_and_for_what_was_asked() {
               tool_call a bash {}
             replies 10/5
               usage 10/5
-              relay a:permission permission: may it call `bash`? {}
+              relay a:permission permission: bash: no rule allows this call {}
             answer a maybe
               refused: the answer to relay r/a:permission does not fit: say yes or no
             allow b
@@ -289,7 +289,7 @@ fn a_request_that_nobody_answers_in_time_is_turned_down_and_a_late_answer_refuse
               tool_call a bash {}
             replies 10/5
               usage 10/5
-              relay a:permission permission: may it call `bash`? {} until 1003
+              relay a:permission permission: bash: no rule allows this call {} until 1003
               → watch a:permission until 1003
             expire a
             time 1000

@@ -380,7 +380,7 @@ fn cancel_now_while_a_person_is_asked() {
               tool_call c bash {}
             replies 10/5
               usage 10/5
-              relay b:permission permission: may it call `bash`? {}
+              relay b:permission permission: bash: no rule allows this call {}
             cancel now
               cancel_requested now
               tool_result a error {"error":"not run: the agent was cancelled","code":"cancelled"}
@@ -654,7 +654,7 @@ fn graceful_cancel_does_not_wait_for_people() {
               tool_call b bash {}
             replies 10/5
               usage 10/5
-              relay b:permission permission: may it call `bash`? {}
+              relay b:permission permission: bash: no rule allows this call {}
             cancel graceful
               cancel_requested graceful
               tool_result a error {"error":"not run: the agent was cancelled","code":"cancelled"}
@@ -841,7 +841,7 @@ fn a_spent_budget_ends_it_whatever_it_does() {
               tool_call b bash {}
             replies 10/5
               usage 10/5
-              relay b:permission permission: may it call `bash`? {}
+              relay b:permission permission: bash: no rule allows this call {}
             spent
               error budget_exhausted: 1000 of 1000 tokens are used
               tool_result a error {"error":"not run: the budget is spent","code":"cancelled"}

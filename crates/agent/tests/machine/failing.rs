@@ -273,7 +273,7 @@ fn a_process_that_takes_over_goes_on_where_the_run_was() {
               tool_call a bash {}
             replies 10/5
               usage 10/5
-              relay a:permission permission: may it call `bash`? {}
+              relay a:permission permission: bash: no rule allows this call {}
             resume
               resumed
             allow a

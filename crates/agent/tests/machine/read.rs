@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use antiphon_agent::machine::{Failure, Input, Replied, Returned, Summarized};
-use antiphon_agent::permission::{Action, Policy, Rule};
+use antiphon_agent::permission::{Policy, Rule};
 use antiphon_agent::{
     Agent, Class, Compact, Content, Definition, Delta, Fault, Limits, Message, ModelUse, OnLimit, Outfit,
     Spec, Stop, Tokens,
@@ -141,14 +141,7 @@ fn tool(line: &str) -> Spec {
 }
 
 fn rule(line: &str) -> Rule {
-    let (action, tool) = line.split_once(' ').expect("an action and a tool");
-    let action = match action {
-        "allow" => Action::Allow,
-        "ask" => Action::Ask,
-        "deny" => Action::Deny,
-        other => panic!("no rule says {other}"),
-    };
-    serde_json::from_value(json!({"action": action, "tool": tool})).expect("a rule")
+    line.parse().expect("a rule")
 }
 
 fn limit(limits: &Limits, line: &str) -> Limits {

@@ -350,7 +350,7 @@ fn arguments_are_held_against_the_schema_and_defaults_are_filled_in() {
             replies 10/5
               usage 10/5
               tool_result a error {"error":"the arguments do not fit the schema of `read`: 1 is not of type \"string\" at `/path`; Additional properties are not allowed ('x' was unexpected) at ``","code":"schema"}
-              relay b:permission permission: may it call `read`? {"path":"p","how":{"raw":true},"lines":10}
+              relay b:permission permission: read: {ask: read} (agent) asks about this call {"path":"p","how":{"raw":true},"lines":10}
             allow b
               relay_resolved b:permission yes by ann
               tool_call b read {"path":"p","how":{"raw":true},"lines":10}
@@ -438,19 +438,19 @@ fn an_id_that_looks_like_a_number_of_ours_never_passes_for_a_call_that_was_let_t
               tool_call a~2~3 bash {"n":4}
             replies 10/5
               usage 10/5
-              relay a:permission permission: may it call `bash`? {"n":1}
+              relay a:permission permission: bash: no rule allows this call {"n":1}
             deny a
               relay_resolved a:permission no by ann
               tool_result a error {"error":"denied: ann said no","code":"denied"}
-              relay a~2:permission permission: may it call `bash`? {"n":2}
+              relay a~2:permission permission: bash: no rule allows this call {"n":2}
             deny a~2
               relay_resolved a~2:permission no by ann
               tool_result a~2 error {"error":"denied: ann said no","code":"denied"}
-              relay a~2~2:permission permission: may it call `bash`? {"n":3}
+              relay a~2~2:permission permission: bash: no rule allows this call {"n":3}
             deny a~2~2
               relay_resolved a~2~2:permission no by ann
               tool_result a~2~2 error {"error":"denied: ann said no","code":"denied"}
-              relay a~2~3:permission permission: may it call `bash`? {"n":4}
+              relay a~2~3:permission permission: bash: no rule allows this call {"n":4}
             deny a~2~3
               relay_resolved a~2~3:permission no by ann
               tool_result a~2~3 error {"error":"denied: ann said no","code":"denied"}
@@ -697,9 +697,9 @@ fn rules_hold_for_agents_and_questions_too() {
               tool_call c handoff {"to":"z"}
             replies 10/5
               usage 10/5
-              tool_result a error {"error":"denied: a rule denies `agent`","code":"denied"}
-              tool_result b error {"error":"denied: a rule denies `ask`","code":"denied"}
-              tool_result c error {"error":"denied: a rule denies `handoff`","code":"denied"}
+              tool_result a error {"error":"denied: agent: {deny: \"*\"} (agent) denies this call","code":"denied"}
+              tool_result b error {"error":"denied: ask: {deny: \"*\"} (agent) denies this call","code":"denied"}
+              tool_result c error {"error":"denied: handoff: {deny: \"*\"} (agent) denies this call","code":"denied"}
               → ask
         "#]],
     );

@@ -127,8 +127,11 @@ fn a_rule_that_cannot_be_one_is_refused_with_what_to_write() {
     );
     let long = format!("allow bash: git {}", "x".repeat(5000));
     assert!(long.parse::<Rule>().is_err_and(|wrong| wrong.to_string().contains("at most 4096 bytes")));
-    assert!(serde_json::from_str::<File>(r#"{"rules": ["allow read"], "rule": []}"#).is_err());
-    assert_eq!(serde_json::from_str::<File>(r#"{"rules": ["allow read"]}"#).expect("a file").rules.len(), 1);
+    assert!(serde_json::from_str::<File>(r#"{"permissions": ["allow read"], "rules": []}"#).is_err());
+    assert_eq!(
+        serde_json::from_str::<File>(r#"{"permissions": ["allow read"]}"#).expect("a file").permissions.len(),
+        1
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Rules of several sources, agents within agents, and what `always` adds.
 
-use antiphon_agent::permission::{Policy, Sources, built_in};
+use antiphon_agent::permission::{Ask, Policy, Sources, Subject, Verdict, built_in};
+use antiphon_event::Json;
 use expect_test::expect;
 
 use crate::call::{ask_about, check, place, rules};
@@ -39,6 +40,8 @@ fn sources_stand_in_order_and_grants_undo_no_denial() {
             "read /srv/project/src/lib.rs",
             "read /srv/project/.env",
             "search /srv/project",
+            "write /srv/project/.antiphon/grants.json",
+            "read /srv/project/.antiphon",
             "read /srv/other/lib.rs",
             "todo {}",
             "mcp/x {}",
@@ -71,6 +74,10 @@ fn sources_stand_in_order_and_grants_undo_no_denial() {
                     read: {ask: "*", path: ["/**/.env", "/**/.env.*", "/**/.netrc", "/**/.ssh", "/**/.aws", "/**/*.pem", "/**/*.key"]} (built in) asks about reading `/srv/project/.env`
                     always: {allow: read, path: "/srv/project/.env"}
             allow search /srv/project
+            ask   write /srv/project/.antiphon/grants.json
+                    write: {ask: "*", path: "/**/.antiphon"} (built in) asks about writing `/srv/project/.antiphon/grants.json`
+            ask   read /srv/project/.antiphon
+                    read: {ask: "*", path: "/**/.antiphon"} (built in) asks about reading `/srv/project/.antiphon`
             ask   read /srv/other/lib.rs
                     read: no rule allows reading `/srv/other/lib.rs`
                     always: {allow: read, path: "/srv/other"}
@@ -87,10 +94,12 @@ fn what_is_built_in_can_be_read() {
     let table: String = built_in().iter().map(|rule| format!("{rule}\n")).collect();
     expect![[r#"
         {ask: "*", path: ["/**/.env", "/**/.env.*", "/**/.netrc", "/**/.ssh", "/**/.aws", "/**/*.pem", "/**/*.key"]}
+        {allow: bash, path: "."}
         {allow: read, path: "."}
         {allow: search, path: "."}
         {allow: agent}
         {allow: ask}
+        {allow: handoff}
         {allow: skill}
         {allow: todo}
     "#]].assert_eq(&table);
@@ -269,4 +278,18 @@ fn always_is_as_narrow_as_is_useful() {
                     always: {allow: mcp/db/query}
         "#]],
     );
+}
+
+#[test]
+fn a_command_may_run_in_any_folder_of_the_project() {
+    let sources = Sources { user: rules(&["allow bash: make"]), place: place(), ..Sources::default() };
+    let policy = sources.policy();
+    for (folder, expected) in [("/srv/project/src", true), ("/srv", false)] {
+        let path = Subject::Path { given: folder.into(), resolved: folder.into(), writes: true };
+        for (line, may) in [("make", expected), ("make all", false)] {
+            let subjects = [Subject::Command(line.into()), path.clone()];
+            let ask = Ask { tool: "bash", input: &Json::from(line), subjects: &subjects, sources: &[] };
+            assert_eq!(policy.judge(&ask) == Verdict::Allow, may, "{line} in {folder}");
+        }
+    }
 }

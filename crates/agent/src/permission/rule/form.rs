@@ -15,12 +15,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::super::text::shown;
 use super::{Action, Rule, RuleError};
 
-/// A file with rules, a project's or a person's own: `{rules: […]}`.
+/// A file with rules, a project's or a person's own: `{permissions: […]}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// The rules, the first that fits first.
-    pub rules: Vec<Rule>,
+    pub permissions: Vec<Rule>,
 }
 
 /// The long form.
