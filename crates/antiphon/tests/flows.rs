@@ -64,7 +64,7 @@ async fn an_agent_of_a_flow_file_is_scripted_if_its_model_is_and_answers_in_json
         ("provider: scripted, replies: [[{text: '{\"ok\": true}'}]]", schema, Ok(json!({"ok": true}))),
         ("provider: scripted, replies: [[{text: fine}]]", schema, Err("the answer does not fit its schema")),
         ("provider: scripted", "", Ok(json!(""))),
-        ("provider: openai", "", Err("needs a `model`")),
+        ("provider: openai", "", Err("needs `model`")),
     ];
     for (model, output, expected) in rows {
         let text = format!("{{antiphon: 1, nodes: {{a: {{agent: {{model: {{{model}}}, {output}}}}}}}}}");

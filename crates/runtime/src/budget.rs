@@ -128,7 +128,11 @@ impl Driver {
                 let failure = Failure { code: ErrorCode::BudgetExhausted, message };
                 self.try_feed(machine, Input::Outcome { attempt, result: Err(failure) });
             }
-            Mind::Agent(_) => self.try_tell(machine, Hears::Spent(message)),
+            Mind::Agent(_) => {
+                self.try_tell(machine, Hears::Spent(message));
+                // The node whose work it is hears of it before the run is cut off.
+                self.settle();
+            }
         }
         self.limit(around, reason);
     }

@@ -217,7 +217,7 @@ impl Driver {
     }
 
     /// Lets everything happen that follows by itself.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         while let Some(machine) = self.stirred.pop() {
             self.tree.machines[machine].stirred = false;
             loop {

@@ -199,6 +199,8 @@ impl Driver {
             Answered::Summary(result) => Hears::Summarized(result),
         };
         self.try_tell(machine, input);
+        // Whoever waits for budget waits until it is known whether this was the last that is needed here.
+        self.settle();
         self.forfeit(machine, attempt.node);
     }
 

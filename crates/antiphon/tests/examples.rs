@@ -100,7 +100,8 @@ async fn run(engine: &Engine, file: &str, task: Value, approved: bool) -> String
 }
 
 fn engine() -> Engine {
-    Engine::new(antiphon_store::open("memory:").expect("a store in memory"))
+    let wardrobe = antiphon::Wardrobe::new(antiphon::Workspace::new(".").expect("a folder"));
+    Engine::new(antiphon_store::open("memory:").expect("a store in memory")).agents(wardrobe)
 }
 
 /// Runs an example and compares what comes of it.
