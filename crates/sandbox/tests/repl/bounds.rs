@@ -145,7 +145,7 @@ fn time() {
 #[test]
 fn memory_and_stack() {
     holds(
-        ReplLimits { time: Duration::from_secs(60), ..limits() },
+        ReplLimits { time: Duration::from_mins(1), ..limits() },
         &[
             "'x'.repeat(2 ** 30)",
             "let s = 'x'; for (;;) s += s",

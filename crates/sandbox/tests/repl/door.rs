@@ -19,7 +19,7 @@ pub(crate) const NOW: i64 = 1_794_830_400_000;
 pub(crate) fn limits() -> ReplLimits {
     ReplLimits {
         memory_bytes: 16 << 20,
-        time: Duration::from_millis(1000),
+        time: Duration::from_secs(1),
         output_chars: 2000,
         answer_chars: 2000,
         call_chars: 1000,
@@ -91,7 +91,7 @@ impl Bench {
     pub(crate) fn run(&mut self, code: &str) -> Turn {
         let turn = self.session.run(code.to_owned(), self.host.clone());
         self.runtime
-            .block_on(async { tokio::time::timeout(Duration::from_secs(60), turn).await })
+            .block_on(async { tokio::time::timeout(Duration::from_mins(1), turn).await })
             .unwrap_or_else(|_| panic!("no turn within a minute: {code}"))
     }
 }

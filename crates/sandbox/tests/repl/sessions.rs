@@ -10,7 +10,7 @@ use expect_test::expect;
 use crate::door::{Bench, Rule, limits, opening, show};
 
 fn patient() -> ReplLimits {
-    ReplLimits { time: Duration::from_secs(3600), ..limits() }
+    ReplLimits { time: Duration::from_hours(1), ..limits() }
 }
 
 #[tokio::test]
