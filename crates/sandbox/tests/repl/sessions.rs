@@ -86,13 +86,12 @@ fn a_context_has_to_fit() {
     }
 }
 
-/// Prints what a session and an empty turn cost: `cargo test -p antiphon-sandbox --release --test repl -- --ignored cost`.
+/// The fastest of some is what the machine allows; even where nothing is optimised it is far below what a turn may cost.
 #[test]
-#[ignore = "a measurement"]
-fn cost() {
+fn a_turn_costs_little() {
     let mut fastest = [Duration::MAX; 3];
     let mut note = |at: usize, since: Instant| fastest[at] = fastest[at].min(since.elapsed());
-    for _ in 0..200 {
+    for _ in 0..30 {
         let begun = Instant::now();
         let mut bench = Bench::new(ReplLimits::default());
         bench.run("");
@@ -106,4 +105,5 @@ fn cost() {
     }
     let [open, empty, call] = fastest;
     println!("open and first turn {open:?}, empty turn {empty:?}, turn with a call {call:?}");
+    assert!(call < Duration::from_millis(2), "took {call:?}");
 }
