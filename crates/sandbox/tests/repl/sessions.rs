@@ -89,11 +89,12 @@ fn a_context_has_to_fit() {
 /// The fastest of some is what the machine allows; even where nothing is optimised it is far below what a turn may cost.
 #[test]
 fn a_turn_costs_little() {
-    let mut fastest = [Duration::MAX; 3];
+    let mut fastest = [Duration::MAX; 4];
     let mut note = |at: usize, since: Instant| fastest[at] = fastest[at].min(since.elapsed());
     for _ in 0..30 {
         let begun = Instant::now();
         let mut bench = Bench::new(ReplLimits::default());
+        note(3, begun);
         bench.run("");
         note(0, begun);
         let begun = Instant::now();
@@ -103,7 +104,9 @@ fn a_turn_costs_little() {
         bench.run("const n = await llm_query('up x'); console.log(n); FINAL(n)");
         note(2, begun);
     }
-    let [open, empty, call] = fastest;
-    println!("open and first turn {open:?}, empty turn {empty:?}, turn with a call {call:?}");
-    assert!(call < Duration::from_millis(2), "took {call:?}");
+    let [first, empty, call, open] = fastest;
+    println!(
+        "open {open:?}, until the first turn ended {first:?}, empty turn {empty:?}, turn with a call {call:?}"
+    );
+    assert!(open.max(call) < Duration::from_millis(2), "took {open:?} and {call:?}");
 }
