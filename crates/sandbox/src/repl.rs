@@ -20,7 +20,7 @@
 //! here at all: that is up to the host and its permissions.
 //!
 //! The engine looks at the clock between steps of JavaScript and in most loops of its built-ins, not in all. A turn
-//! that hangs in one of those ends two seconds after its time with an error; its thread is left behind, works on
+//! that hangs in one of those ends two seconds after twice its time with an error; its thread is left behind, works on
 //! until the built-in is done, and is counted: with four of them no new session opens.
 //!
 //! # What is kept

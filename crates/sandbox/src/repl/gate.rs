@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long an engine may take to come back once it should, before it counts as stuck.
+/// How long an engine may take to come back once it should, besides the time it had, before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// One turn's permission to work, looked at from three threads: the engine's, the caller's and the watch.
@@ -107,7 +107,7 @@ impl Gate {
     /// Whether the engine is in something that it does not come back from.
     pub(super) fn stuck(&self) -> bool {
         self.clock(|clock| match clock.phase {
-            Phase::Working { since } => since.elapsed() >= clock.left + PATIENCE,
+            Phase::Working { since } => since.elapsed() >= 2 * clock.left + PATIENCE,
             Phase::Queued { since } | Phase::Shut { since } => since.elapsed() >= PATIENCE,
             Phase::Waiting | Phase::Over => false,
         })

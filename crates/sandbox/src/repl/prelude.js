@@ -196,15 +196,16 @@
   }
   replace(JSON, 'parse', (own) => ({
     parse(...args) {
-      pay(weigh(args[0]) * 4);
+      pay(weigh(args[0]) * 16);
       return apply(own, this, args);
     },
   }));
-  for (const [at, name] of [[JSON, 'stringify'], [Object, 'keys'], [Object, 'values'], [Object, 'entries']]) {
+  for (const [at, name, dear] of [[JSON, 'stringify', 16], [Object, 'keys', 32], [Object, 'values', 32],
+    [Object, 'entries', 64]]) {
     replace(at, name, (own) => ({
       [name](...args) {
         const made = apply(own, this, args);
-        pay(weigh(made) * 4);
+        pay(weigh(made) * dear);
         return made;
       },
     }));
