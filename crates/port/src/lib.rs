@@ -21,7 +21,7 @@ pub use fault::Fault;
 pub use hash::{Hash, NotAHash};
 pub use journal::{Exported, Journal, Position, READ_MAX, Saved, Sent};
 pub use model::Model;
-pub use repl::{Host, Repl, ReplLimits, Sandbox, Turn};
+pub use repl::{Host, Opening, Repl, ReplLimits, Sandbox, Turn};
 pub use reply::{Ack, Reply};
 pub use session::{Claim, Page, SessionSummary};
 pub use tool::{Future, Progress, Tool, ToolCall, ToolFault, ToolReply};

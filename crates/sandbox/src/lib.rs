@@ -8,6 +8,8 @@ mod tools;
 mod typed;
 mod workspace;
 
+pub mod repl;
+
 mod bash;
 mod fetch;
 mod patch;
