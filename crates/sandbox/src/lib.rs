@@ -19,6 +19,7 @@ mod write;
 mod blocking;
 mod file;
 mod place;
+mod promise;
 mod seen;
 mod text;
 

@@ -42,8 +42,8 @@ impl Live {
     }
 
     /// Takes in a piece.
-    pub(super) fn push(&mut self, stream: StreamName, bytes: &[u8]) {
-        for pending in self.pending.iter_mut().filter(|pending| pending.stream == stream) {
+    pub(super) fn push(&mut self, stream: &StreamName, bytes: &[u8]) {
+        for pending in self.pending.iter_mut().filter(|pending| pending.stream == *stream) {
             let room = PIECE_MAX.saturating_sub(pending.bytes.len()).min(bytes.len());
             pending.bytes.extend_from_slice(&bytes[..room]);
             pending.skipped += bytes.len() - room;
@@ -79,13 +79,13 @@ impl Pending {
         let rest = self.bytes.split_off(said);
         let bytes = std::mem::replace(&mut self.bytes, rest);
         *left = left.saturating_sub(bytes.len());
-        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        let mut said = vec![String::from_utf8_lossy(&bytes).into_owned()];
         if self.skipped > 0 {
-            text += &format!("\n… ({} bytes not shown)\n", std::mem::take(&mut self.skipped));
+            said.push(format!("\n… ({} bytes not shown)\n", std::mem::take(&mut self.skipped)));
         }
         if *left == 0 {
-            text += "\n… (no more is shown while it runs)\n";
+            said.push("\n… (no more is shown while it runs)\n".to_owned());
         }
-        json!({"stream": self.stream.as_str(), "text": text}).into()
+        json!({"stream": self.stream.as_str(), "text": said.concat()}).into()
     }
 }

@@ -92,28 +92,6 @@ async fn a_command_comes_to_its_code_and_what_it_printed() {
 }
 
 #[tokio::test]
-async fn a_gigabyte_of_output_costs_no_memory() {
-    let bench = Bench::new();
-    let before = memory_peak();
-    let said = bench.say("bash", json!({"command": "yes | head -c 1000000000; echo end"})).await;
-    let grown = memory_peak() - before;
-    assert!(grown < 32 << 10, "grew by {grown} kB");
-    assert!(said.len() < 30_000, "{} bytes", said.len());
-    let (start, end) = (&said[..30], &said[said.len() - 12..]);
-    expect![[r#""exit code: 0\nstdout:\ny\ny\ny\ny\ny" … "\ny\ny\ny\ny\nend""#]]
-        .assert_eq(&format!("{start:?} … {end:?}"));
-    assert!(said.contains("of 1000000004 bytes left out"), "{said}");
-    assert!(bench.said.text("stdout").len() < 300_000);
-}
-
-/// The most memory this process ever had, in kB.
-fn memory_peak() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
-}
-
-#[tokio::test]
 async fn both_streams_share_the_room() {
     let bench =
         Bench::new().set(|workspace| workspace.limits(Limits { result_chars: 100, ..Limits::default() }));
@@ -287,10 +265,7 @@ async fn what_looks_like_a_secret_is_not_handed_on() {
     let said = bench.say("bash", json!({"command": "env"})).await;
     assert!(said.contains("\nPATH="), "{said}");
     let names = said.lines().filter_map(|line| line.split_once('=').map(|(name, _)| name));
-    assert!(
-        names.filter(|name| name.ends_with("_TOKEN") || name.ends_with("_API_KEY")).next().is_none(),
-        "{said}"
-    );
+    assert!(!names.clone().any(|name| name.ends_with("_TOKEN") || name.ends_with("_API_KEY")), "{said}");
 }
 
 #[tokio::test]
