@@ -52,31 +52,33 @@ impl Live {
 
     /// Waits until there is something to pass on and it is time to.
     pub(super) async fn is_due(&self) {
-        if self.left == 0 || self.pending.iter().all(|pending| pending.bytes.is_empty()) {
+        if self.left == 0 || self.pending.iter().all(|pending| pending.whole() == 0) {
             std::future::pending::<()>().await;
         }
         sleep_until(self.next).await;
     }
 
-    /// Passes on what was collected.
+    /// Passes on what was collected, but for a character of which only a part has come.
     pub(super) async fn say(&mut self) {
         self.next = Instant::now() + PAUSE;
         for pending in &mut self.pending {
-            if self.left == 0 || pending.bytes.is_empty() {
-                continue;
+            let whole = pending.whole();
+            if self.left > 0 && whole > 0 {
+                let content = pending.take(whole, &mut self.left);
+                self.progress.say(content).await;
             }
-            let content = pending.take(&mut self.left);
-            self.progress.say(content).await;
         }
     }
 }
 
 impl Pending {
-    fn take(&mut self, left: &mut usize) -> Json {
-        let said = if self.skipped > 0 { self.bytes.len() } else { whole_start(&self.bytes).len() };
-        // A character that never comes whole must not wait for ever.
-        let said = if said == 0 { self.bytes.len() } else { said };
-        let rest = self.bytes.split_off(said);
+    /// How many bytes can be passed on: what a part of a character waits for is not skipped.
+    fn whole(&self) -> usize {
+        if self.skipped > 0 { self.bytes.len() } else { whole_start(&self.bytes).len() }
+    }
+
+    fn take(&mut self, count: usize, left: &mut usize) -> Json {
+        let rest = self.bytes.split_off(count);
         let bytes = std::mem::replace(&mut self.bytes, rest);
         *left = left.saturating_sub(bytes.len());
         let mut said = vec![String::from_utf8_lossy(&bytes).into_owned()];
