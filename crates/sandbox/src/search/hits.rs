@@ -162,10 +162,13 @@ impl Sink for &mut Lines<'_> {
     }
 
     fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> io::Result<bool> {
-        if self.hits.stop.is_none() {
+        let has_room = self.hits.stop.is_none() && self.hits.size < self.hits.bounds.chars_max;
+        if has_room {
             self.line(around.line_number(), '-', around.bytes());
+        } else {
+            self.hits.stop = self.hits.stop.or(Some(Stop::Chars));
         }
-        Ok(self.hits.stop.is_none())
+        Ok(has_room)
     }
 
     fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
