@@ -12,7 +12,14 @@ const PATHS_MAX: usize = 10_000;
 
 /// Where paths that were given led when rules were told of them.
 #[derive(Debug, Default)]
-pub(crate) struct Promises(Mutex<HashMap<String, BTreeSet<PathBuf>>>);
+pub(crate) struct Promises(Mutex<HashMap<String, Promise>>);
+
+#[derive(Debug, Default)]
+struct Promise {
+    places: BTreeSet<PathBuf>,
+    /// How many calls it was said for.
+    calls: usize,
+}
 
 impl Promises {
     /// Notes where a path leads.
@@ -22,12 +29,23 @@ impl Promises {
             // Only calls that were never made are still in it, but for a few.
             promises.clear();
         }
-        promises.entry(given.to_owned()).or_default().insert(resolved.to_owned());
+        let promise = promises.entry(given.to_owned()).or_default();
+        // Two places are as bad as many.
+        if promise.places.len() < 2 {
+            promise.places.insert(resolved.to_owned());
+        }
+        promise.calls += 1;
     }
 
-    /// Whether a path leads where it was said to, if anything was said; after that all is forgotten.
+    /// Whether a path leads where it was said to, if anything was said. A promise that was broken is forgotten.
     pub(crate) fn is_kept(&self, given: &str, resolved: &Path) -> bool {
-        let said = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(given);
-        said.is_none_or(|said| said.iter().all(|place| place == resolved))
+        let mut promises = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(promise) = promises.get_mut(given) else { return true };
+        let is_kept = promise.places.iter().all(|place| place == resolved);
+        promise.calls -= 1;
+        if promise.calls == 0 || !is_kept {
+            promises.remove(given);
+        }
+        is_kept
     }
 }

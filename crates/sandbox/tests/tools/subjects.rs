@@ -109,4 +109,10 @@ async fn a_call_goes_where_it_said_it_would() {
     turn("in");
     ask();
     assert_eq!(bench.say("read", input.clone()).await, refused);
+    // Nor does the first of two calls use up what was said for the second.
+    ask();
+    ask();
+    assert_eq!(bench.say("read", input.clone()).await, "   1\tx");
+    turn("out");
+    assert_eq!(bench.say("read", input.clone()).await, refused);
 }
