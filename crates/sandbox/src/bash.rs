@@ -66,8 +66,7 @@ async fn run(workspace: Workspace, args: Args, call: ToolCall) -> Result<String,
     let time =
         args.timeout_ms.map_or(bounds.command_time, Duration::from_millis).min(bounds.command_time_max);
     let (mut child, group) = start(&workspace, &args.command, &dir, &call)?;
-    let mut listener =
-        Listener::new(child.stdout.take(), child.stderr.take(), call.progress, bounds.result_chars);
+    let mut listener = Listener::new(&mut child, call.progress, bounds.result_chars);
     let mut ended = timeout(time, end(&mut child, &mut listener)).await.ok();
     let in_time = ended.is_some();
     if !in_time {
@@ -75,13 +74,17 @@ async fn run(workspace: Workspace, args: Args, call: ToolCall) -> Result<String,
         ended = timeout(bounds.grace, end(&mut child, &mut listener)).await.ok();
     }
     group.kill().await;
+    // Something that could not be killed may hold the pipes open; what it says is no longer of interest.
+    let _ = timeout(LINGER, listener.drain()).await;
+    let lost =
+        |error: &dyn std::fmt::Display| ToolFault::new(format!("the command is out of reach: {error}"));
     let status = match ended {
         Some(status) => status,
-        None => child.wait().await,
+        None => {
+            timeout(bounds.grace + LINGER, child.wait()).await.map_err(|_| lost(&"it cannot be killed"))?
+        }
     };
-    // Something that could not be killed may hold the pipes open; what it says is no longer of interest.
-    let _ = timeout(LINGER, listener.listen()).await;
-    let status = status.map_err(|error| ToolFault::new(format!("lost the command: {error}")))?;
+    let status = status.map_err(|error| lost(&error))?;
     let printed = listener.printed(bounds.result_chars);
     if in_time {
         return Ok(format!("{}\n{printed}", describe(status)));

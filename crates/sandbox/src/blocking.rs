@@ -39,3 +39,31 @@ pub(crate) async fn run<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(move || wanted.check().and_then(|()| work(&wanted))).await;
     done.unwrap_or_else(|error| Err(ToolFault::new(format!("the tool broke down: {error}"))))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::oneshot;
+
+    use super::run;
+
+    #[tokio::test]
+    async fn work_that_nobody_wants_is_told_so() {
+        let (begun, has_begun) = oneshot::channel();
+        let (ended, has_ended) = oneshot::channel();
+        let work = run(move |wanted| {
+            let _ = begun.send(());
+            while !wanted.is_over() {
+                std::thread::yield_now();
+            }
+            let _ = ended.send(());
+            Ok(())
+        });
+        tokio::select! {
+            _ = work => panic!("it ends only when it is told"),
+            _ = has_begun => {}
+        }
+        tokio::time::timeout(Duration::from_secs(10), has_ended).await.expect("in time").expect("it ended");
+    }
+}

@@ -73,11 +73,12 @@ async fn get(client: &Client, given: &str, chars_max: usize) -> Result<ToolReply
     Ok(ToolReply { output: said.as_str().into(), provenance: Some(Provenance::Web) })
 }
 
-fn shorten(mut text: String, chars_max: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(chars_max) {
-        let total = text.chars().count();
-        text.truncate(end);
-        text += &format!("\n… (the first {chars_max} of {total} characters)");
+fn shorten(text: String, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        None => text,
+        Some((end, _)) => {
+            let total = text.chars().count();
+            format!("{}\n… (the first {chars_max} of {total} characters)", &text[..end])
+        }
     }
-    text
 }

@@ -2,7 +2,7 @@
 //!
 //! In: calls of tools. Out: what came of them, with bounds on time and size. A tool does what it is told wherever the
 //! account it runs under may: what an agent may ask for is decided before, by rules that look at
-//! [`subjects`](antiphon_port::Tool::subjects). Start reading at [`Workspace`], then [`tools`].
+//! [`subjects`](antiphon_port::Tool::subjects). Start reading at [`Workspace`], then [`tools()`].
 
 mod tools;
 mod typed;
@@ -21,6 +21,7 @@ mod write;
 mod blocking;
 mod file;
 mod place;
+mod promise;
 mod seen;
 mod text;
 

@@ -96,29 +96,29 @@ mod tests {
             "/etc/../etc/x",
             "missing/../../out",
         ];
-        let mut table = String::new();
-        for given in rows {
+        let row = |given: &&str| {
             let found = resolve(&root.join("in"), given).map(|path| path.display().to_string());
-            let shown = found.unwrap_or_else(|why| why).replace(&root.display().to_string(), "");
-            table += &format!("{given:<20}{shown}\n");
-        }
+            let shown = found.unwrap_or_else(|why| why).replace(&root.display().to_string(), "ROOT");
+            format!("{given:<20}{shown}\n")
+        };
+        let table: String = rows.iter().map(row).collect();
         expect![[r#"
-                                /in
-            .                   /in
-            a                   /in/a
-            a/b/../c            /in/a/c
-            deep/..             /in
-            ../out/file         /out/file
-            away/file           /out/file
-            file                /out/file
+                                ROOT/in
+            .                   ROOT/in
+            a                   ROOT/in/a
+            a/b/../c            ROOT/in/a/c
+            deep/..             ROOT/in
+            ../out/file         ROOT/out/file
+            away/file           ROOT/out/file
+            file                ROOT/out/file
             absolute            /etc/hosts
-            dangling            /out/not-yet
-            dangling/x          /out/not-yet/x
-            twice/new/x         /out/new/x
-            away/..             
+            dangling            ROOT/out/not-yet
+            dangling/x          ROOT/out/not-yet/x
+            twice/new/x         ROOT/out/new/x
+            away/..             ROOT
             loop                leads through more than 40 links
             /etc/../etc/x       /etc/x
-            missing/../../out   /out
+            missing/../../out   ROOT/out
         "#]]
         .assert_eq(&table);
     }

@@ -92,44 +92,45 @@ fn content(
         let message = format!("`{shown}` is no text: {} bytes; look at it with a command", metadata.len());
         return Err(ToolFault::new(message));
     }
-    let mut given = lines(shown, &bytes, args, bounds.result_chars)?;
+    let mut rows = lines(shown, &bytes, args, bounds.result_chars)?;
     if !whole {
-        given += &format!("\n(only the first {} of {} bytes were read)", bounds.file_bytes, metadata.len());
+        rows.push(format!("(only the first {} of {} bytes were read)", bounds.file_bytes, metadata.len()));
     }
-    Ok(ToolReply::new(given.as_str()))
+    Ok(ToolReply::new(rows.join("\n").as_str()))
 }
 
 /// Numbered lines from where the call says, and where to read on.
-fn lines(shown: &str, bytes: &[u8], args: &Args, chars_max: usize) -> Result<String, ToolFault> {
+fn lines(shown: &str, bytes: &[u8], args: &Args, chars_max: usize) -> Result<Vec<String>, ToolFault> {
     let (text, broken) = text::decode(bytes);
     let total = text.lines().count();
     let first = args.offset.unwrap_or(1).max(1);
     if total == 0 {
-        return Ok(format!("(`{shown}` is empty)"));
+        return Ok(vec![format!("(`{shown}` is empty)")]);
     }
     if first > total {
         let message = format!("`{shown}` has {}: there is none at offset {first}", count(total, "line"));
         return Err(ToolFault::new(message));
     }
     let wanted = args.limit.unwrap_or(LINES_MAX).max(1);
-    let mut given = String::new();
+    let mut rows = Vec::new();
+    let mut size = 0;
     let mut next = first;
     for line in text.lines().skip(first - 1).take(wanted) {
-        let row = format!("{next:>4}\t{}\n", cut(line, LINE_CHARS_MAX.min(chars_max)));
-        if next > first && given.len() + row.len() > chars_max {
+        let row = format!("{next:>4}\t{}", cut(line, LINE_CHARS_MAX.min(chars_max)));
+        size += row.len() + 1;
+        if next > first && size > chars_max {
             break;
         }
-        given += &row;
+        rows.push(row);
         next += 1;
     }
     if next <= total {
-        given += &format!("(lines {first} to {} of {total}; read on with offset {next})\n", next - 1);
+        rows.push(format!("(lines {first} to {} of {total}; read on with offset {next})", next - 1));
     }
     if broken {
-        given += "(bytes that are not UTF-8 are shown as \u{fffd})\n";
+        rows.push("(bytes that are not UTF-8 are shown as \u{fffd})".to_owned());
     }
-    given.pop();
-    Ok(given)
+    Ok(rows)
 }
 
 /// The names in a folder, in order; folders end with `/`.

@@ -29,6 +29,8 @@ ignore files such as .gitignore leave out is not searched.";
 /// How many hits are given if the call does not say, and at most.
 const HITS: usize = 200;
 const HITS_MAX: usize = 2000;
+/// How many bytes a pattern may take up once it is understood.
+const PATTERN_BYTES_MAX: usize = 8 << 20;
 /// How many lines around a hit are given at most.
 const CONTEXT_MAX: usize = 20;
 
@@ -125,7 +127,8 @@ fn globs(folder: &Path, glob: &str) -> Result<Override, ToolFault> {
 
 fn matcher(pattern: &str, ignore_case: bool) -> Result<RegexMatcher, ToolFault> {
     let mut builder = RegexMatcherBuilder::new();
-    builder.case_insensitive(ignore_case).line_terminator(Some(b'\n')).multi_line(true);
+    builder.case_insensitive(ignore_case).multi_line(true).crlf(true);
+    builder.size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
     let built = builder.build(pattern);
     built.map_err(|error| {
         ToolFault::new(format!("`{pattern}` is no regular expression for one line: {error}"))

@@ -170,6 +170,9 @@ fn schema<Args: JsonSchema>() -> Json {
     schema.remove("description");
     RecursiveTransform(|schema: &mut Schema| {
         schema.remove("format");
+        if schema.get("default").is_some_and(Value::is_null) {
+            schema.remove("default");
+        }
     })
     .transform(&mut schema);
     Value::from(schema).into()

@@ -11,6 +11,7 @@ use antiphon_agent::permission::Subject;
 use antiphon_port::ToolFault;
 
 use crate::place;
+use crate::promise::Promises;
 use crate::seen::Seen;
 
 /// What tools share. Cheap to clone; clones remember together what was read.
@@ -30,6 +31,7 @@ pub struct Workspace {
     pub(crate) variables: Arc<Variables>,
     pub(crate) reach: Arc<Reach>,
     pub(crate) seen: Arc<Seen>,
+    promises: Arc<Promises>,
     changing: Arc<Mutex<()>>,
 }
 
@@ -73,8 +75,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            command_time: Duration::from_secs(120),
-            command_time_max: Duration::from_secs(600),
+            command_time: Duration::from_mins(2),
+            command_time_max: Duration::from_mins(10),
             grace: Duration::from_secs(2),
             search_time: Duration::from_secs(30),
             fetch_time: Duration::from_secs(30),
@@ -99,6 +101,7 @@ impl Workspace {
             variables: Arc::default(),
             reach: Arc::default(),
             seen: Arc::default(),
+            promises: Arc::default(),
             changing: Arc::default(),
         })
     }
@@ -147,22 +150,34 @@ impl Workspace {
         &self.limits
     }
 
-    /// Where a path that was given really is.
+    /// Where a path that was given really is: where rules were told it is, if they were told.
     pub(crate) fn resolve(&self, given: &str) -> Result<PathBuf, ToolFault> {
-        place::resolve(&self.root, given).map_err(|why| ToolFault::new(format!("`{given}` {why}")))
+        let resolved = place::resolve(&self.root, given);
+        let resolved = resolved.map_err(|why| ToolFault::new(format!("`{given}` {why}")))?;
+        if !self.promises.is_kept(given, &resolved) {
+            let message = format!("`{given}` leads elsewhere than when it was asked about: call again");
+            return Err(ToolFault::new(message));
+        }
+        Ok(resolved)
     }
 
     /// What rules are told about a path that was given.
     pub(crate) fn subject(&self, given: &str, writes: bool) -> Subject {
         // A path that leads nowhere is refused by the call itself.
         let resolved = place::resolve(&self.root, given).unwrap_or_else(|_| self.root.join(given));
+        self.promises.note(given, &resolved);
         Subject::Path { given: given.to_owned(), resolved: resolved.to_string_lossy().into_owned(), writes }
     }
 
     /// A path as models are shown it: from the root where it is inside.
     pub(crate) fn show(&self, path: &Path) -> String {
         let inside = path.strip_prefix(&self.root).ok().filter(|rest| !rest.as_os_str().is_empty());
-        inside.unwrap_or(path).to_string_lossy().into_owned()
+        let shown = inside.unwrap_or(path).to_string_lossy();
+        // A name must not look like more than one line, or do things to a terminal.
+        shown
+            .chars()
+            .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+            .collect()
     }
 
     /// Held from the check of a file to its change, so that no other call comes between.

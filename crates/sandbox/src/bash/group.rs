@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use memchr::memmem::Finder;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
@@ -80,13 +81,14 @@ fn kill_strays(mark: &str) {
 
 /// The processes with a mark; none where the system does not say.
 fn marked(mark: &str) -> Vec<Pid> {
-    let variable = format!("{MARK}={mark}");
+    let variable = format!("{MARK}={mark}\0");
+    let finder = Finder::new(&variable);
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let is_marked = |id: &i32| {
         // What may not be read is not ours.
         let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
+        finder.find(&environment).is_some()
     };
     ids.filter(is_marked).map(Pid::from_raw).collect()
 }

@@ -42,8 +42,8 @@ impl Live {
     }
 
     /// Takes in a piece.
-    pub(super) fn push(&mut self, stream: StreamName, bytes: &[u8]) {
-        for pending in self.pending.iter_mut().filter(|pending| pending.stream == stream) {
+    pub(super) fn push(&mut self, stream: &StreamName, bytes: &[u8]) {
+        for pending in self.pending.iter_mut().filter(|pending| pending.stream == *stream) {
             let room = PIECE_MAX.saturating_sub(pending.bytes.len()).min(bytes.len());
             pending.bytes.extend_from_slice(&bytes[..room]);
             pending.skipped += bytes.len() - room;
@@ -52,40 +52,42 @@ impl Live {
 
     /// Waits until there is something to pass on and it is time to.
     pub(super) async fn is_due(&self) {
-        if self.left == 0 || self.pending.iter().all(|pending| pending.bytes.is_empty()) {
+        if self.left == 0 || self.pending.iter().all(|pending| pending.whole() == 0) {
             std::future::pending::<()>().await;
         }
         sleep_until(self.next).await;
     }
 
-    /// Passes on what was collected.
+    /// Passes on what was collected, but for a character of which only a part has come.
     pub(super) async fn say(&mut self) {
         self.next = Instant::now() + PAUSE;
         for pending in &mut self.pending {
-            if self.left == 0 || pending.bytes.is_empty() {
-                continue;
+            let whole = pending.whole();
+            if self.left > 0 && whole > 0 {
+                let content = pending.take(whole, &mut self.left);
+                self.progress.say(content).await;
             }
-            let content = pending.take(&mut self.left);
-            self.progress.say(content).await;
         }
     }
 }
 
 impl Pending {
-    fn take(&mut self, left: &mut usize) -> Json {
-        let said = if self.skipped > 0 { self.bytes.len() } else { whole_start(&self.bytes).len() };
-        // A character that never comes whole must not wait for ever.
-        let said = if said == 0 { self.bytes.len() } else { said };
-        let rest = self.bytes.split_off(said);
+    /// How many bytes can be passed on: what a part of a character waits for is not skipped.
+    fn whole(&self) -> usize {
+        if self.skipped > 0 { self.bytes.len() } else { whole_start(&self.bytes).len() }
+    }
+
+    fn take(&mut self, count: usize, left: &mut usize) -> Json {
+        let rest = self.bytes.split_off(count);
         let bytes = std::mem::replace(&mut self.bytes, rest);
         *left = left.saturating_sub(bytes.len());
-        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        let mut said = vec![String::from_utf8_lossy(&bytes).into_owned()];
         if self.skipped > 0 {
-            text += &format!("\n… ({} bytes not shown)\n", std::mem::take(&mut self.skipped));
+            said.push(format!("\n… ({} bytes not shown)\n", std::mem::take(&mut self.skipped)));
         }
         if *left == 0 {
-            text += "\n… (no more is shown while it runs)\n";
+            said.push("\n… (no more is shown while it runs)\n".to_owned());
         }
-        json!({"stream": self.stream.as_str(), "text": text}).into()
+        json!({"stream": self.stream.as_str(), "text": said.concat()}).into()
     }
 }

@@ -88,12 +88,12 @@ mod tests {
             (8, &["𝄞𝄞𝄞𝄞"]),
             (6, &["𝄞𝄞𝄞𝄞"]),
         ];
-        let mut table = String::new();
-        for (kept, pieces) in rows {
+        let row = |(kept, pieces): &(usize, &[&str])| {
             let mut output = Output::new(*kept);
             pieces.iter().for_each(|piece| output.push(piece.as_bytes()));
-            table += &format!("{pieces:?}\n    {:?}\n", output.render(*kept));
-        }
+            format!("{pieces:?}\n    {:?}\n", output.render(*kept))
+        };
+        let table: String = rows.iter().map(row).collect();
         expect![[r#"
             []
                 ""

@@ -48,22 +48,19 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [a, b, c, d, e, f, g, h] = address.segments();
-    let inside = |high: u16, low: u16| {
-        let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
-        is_public_v4(Ipv4Addr::new(a, b, c, d))
-    };
-    match [a, b, c, d, e, f] {
+    let inside =
+        |high: u16, low: u16| is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
+    match address.segments() {
         // An address of version 4 in another dress is judged as what it is.
-        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => inside(g, h),
-        [0x2002, high, low, ..] => inside(high, low),
-        _ => {
-            let bits = address.to_bits();
-            let is_in = |([a, b, c], length): &([u16; 3], u32)| {
-                let network = Ipv6Addr::new(*a, *b, *c, 0, 0, 0, 0, 0).to_bits();
-                (bits ^ network) >> (128 - length) == 0
+        [0, 0, 0, 0, 0, 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => inside(high, low),
+        [first, ..] => {
+            let is_in = |([one, two, three], length): &([u16; 3], u32)| {
+                let network = Ipv6Addr::new(*one, *two, *three, 0, 0, 0, 0, 0);
+                (address.to_bits() ^ network.to_bits()) >> (128 - length) == 0
             };
-            a & 0xe000 == 0x2000 && !CLOSED_V6.iter().any(is_in)
+            first & 0xe000 == 0x2000 && !CLOSED_V6.iter().any(is_in)
         }
     }
 }
@@ -125,14 +122,11 @@ mod tests {
             "fec0::1",
             "ff02::1",
         ];
-        let mut table = [String::new(), String::new()];
-        for row in rows {
-            let public = is_public(row.parse().expect("an address"));
-            table[usize::from(public)] += &format!(" {row}");
-        }
+        let (public, closed): (Vec<&str>, Vec<&str>) =
+            rows.iter().partition(|row| is_public(row.parse().expect("an address")));
         expect![[r#"
             public: 1.1.1.1 8.8.8.8 93.184.216.34 11.0.0.1 100.63.255.255 128.0.0.1 168.63.129.17 172.15.255.255 172.32.0.1 198.17.255.255 ::ffff:8.8.8.8 64:ff9b::8.8.8.8 2001:4860:4860::8888 2002:808:808:: 2606:4700::1111
             closed: 0.0.0.0 10.0.0.1 100.64.0.1 100.100.100.200 127.0.0.1 127.255.255.255 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.192 192.168.1.1 198.19.0.1 224.0.0.1 255.255.255.255 :: ::1 ::127.0.0.1 ::ffff:127.0.0.1 64:ff9b::10.0.0.1 64:ff9b:1::1 100::1 2001::1 2001:db8::1 2002:7f00:1:: 3fff::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1 fec0::1 ff02::1
-        "#]].assert_eq(&format!("public:{}\nclosed:{}\n", table[1], table[0]));
+        "#]].assert_eq(&format!("public: {}\nclosed: {}\n", public.join(" "), closed.join(" ")));
     }
 }

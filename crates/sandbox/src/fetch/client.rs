@@ -69,6 +69,7 @@ impl Client {
                 return self.page(url, response).await.map(Found::Page);
             };
             if !is_same_host(&url, &next) {
+                check(&next, &self.reach)?;
                 return Ok(Found::Elsewhere { from: url, to: next });
             }
             url = next;
@@ -122,7 +123,7 @@ fn check(url: &Url, reach: &Reach) -> Result<(), ToolFault> {
     let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     match literal {
         Ok(address) if !address::is_open(address, reach) => {
-            Err(ToolFault::new(format!("`{url}`: {}", Closed { host: host.to_owned(), address })))
+            Err(ToolFault::new(format!("`{url}`: {}", Closed(address))))
         }
         Ok(_) | Err(_) => Ok(()),
     }
@@ -133,21 +134,17 @@ struct Checked(Arc<Reach>);
 
 /// A name that stands for an address that may not be reached.
 #[derive(Debug, thiserror::Error)]
-#[error("{host} is at {address}, which is not a public address and may not be reached")]
-struct Closed {
-    host: String,
-    address: IpAddr,
-}
+#[error("{0} is not a public address and may not be reached")]
+struct Closed(IpAddr);
 
 impl Resolve for Checked {
     fn resolve(&self, name: Name) -> Resolving {
         let reach = Arc::clone(&self.0);
         Box::pin(async move {
-            let host = name.as_str().to_owned();
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             // One that is closed among them is a trick or a mistake: none of them is used.
             if let Some(closed) = found.iter().find(|found| !address::is_open(found.ip(), &reach)) {
-                return Err(Closed { host, address: closed.ip() }.into());
+                return Err(Closed(closed.ip()).into());
             }
             Ok(Box::new(found.into_iter()) as Addrs)
         })
@@ -169,7 +166,7 @@ fn target(url: &Url, response: &Response) -> Result<Option<Url>, ToolFault> {
 /// Whether a redirect stays where a rule that allowed the first address would expect it: the same host, or its
 /// variant with `www.`, on the same port or from http to https.
 fn is_same_host(from: &Url, to: &Url) -> bool {
-    let host = |url: &Url| url.host_str().map(|host| host.trim_start_matches("www.").to_owned());
+    let host = |url: &Url| url.host_str().map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned());
     let ports = (from.port_or_known_default(), to.port_or_known_default());
     host(from) == host(to)
         && (ports.0 == ports.1 && from.scheme() == to.scheme() || ports == (Some(80), Some(443)))

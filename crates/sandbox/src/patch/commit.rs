@@ -24,12 +24,14 @@ pub(super) fn commit(workspace: &Workspace, files: Vec<Planned>) -> Result<(), T
             }
         }
     }
-    for (index, (planned, draft)) in changed.iter().zip(drafts).enumerate() {
-        let placed = match draft {
+    let mut drafts = drafts.into_iter();
+    for (index, planned) in changed.iter().enumerate() {
+        let placed = match drafts.next().flatten() {
             Some(draft) => draft.place(&planned.path),
             None => std::fs::remove_file(&planned.path),
         };
         if let Err(error) = placed {
+            drop(drafts);
             return Err(undone(&changed[..index], &made, planned, &error));
         }
     }
@@ -61,7 +63,6 @@ fn draft(planned: &Planned, made: &mut Vec<PathBuf>) -> io::Result<Option<Draft>
 
 /// Takes back what was done and says why.
 fn undone(done: &[Planned], made: &[PathBuf], failed: &Planned, error: &io::Error) -> ToolFault {
-    let mut message = format!("cannot change `{}`: {error}", failed.shown);
     let mut left = Vec::new();
     for planned in done.iter().rev() {
         if let Err(error) = take_back(planned) {
@@ -72,12 +73,11 @@ fn undone(done: &[Planned], made: &[PathBuf], failed: &Planned, error: &io::Erro
         // One that is not empty is in use by somebody else now.
         let _ = std::fs::remove_dir(folder);
     }
-    if left.is_empty() {
-        message += "; nothing was changed";
-    } else {
-        message += &format!("; changed and not to be put back: {}", left.join(", "));
-    }
-    ToolFault::new(message)
+    let now = match left.as_slice() {
+        [] => "nothing was changed".to_owned(),
+        left => format!("changed and not to be put back: {}", left.join(", ")),
+    };
+    ToolFault::new(format!("cannot change `{}`: {error}; {now}", failed.shown))
 }
 
 fn take_back(planned: &Planned) -> io::Result<()> {

@@ -109,14 +109,12 @@ impl<'a> Plan<'a> {
     /// A file as the operations so far leave it.
     fn file(&mut self, given: &str) -> Result<&mut Planned, ToolFault> {
         let path = self.workspace.resolve(given)?;
-        let index = match self.files.iter().position(|planned| planned.path == path) {
-            Some(index) => index,
-            None => {
-                let planned = self.find(path)?;
-                self.files.push(planned);
-                self.files.len() - 1
-            }
-        };
+        let known = self.files.iter().position(|planned| planned.path == path);
+        let index = known.unwrap_or(self.files.len());
+        if known.is_none() {
+            let planned = self.find(path)?;
+            self.files.push(planned);
+        }
         Ok(&mut self.files[index])
     }
 

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::Instant;
 
+use grep_matcher::LineTerminator;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
@@ -27,7 +28,9 @@ pub(super) struct Bounds {
 /// What was found so far.
 pub(super) struct Hits {
     bounds: Bounds,
-    text: String,
+    rows: Vec<String>,
+    /// How many bytes the rows have.
+    size: usize,
     hits: usize,
     noun: &'static str,
     searched: usize,
@@ -46,8 +49,8 @@ enum Stop {
 
 impl Hits {
     pub(super) fn new(bounds: Bounds) -> Self {
-        let (text, noun) = (String::new(), "file");
-        Self { bounds, text, hits: 0, noun, searched: 0, with_hits: 0, unread: 0, stop: None }
+        let (rows, noun) = (Vec::new(), "file");
+        Self { bounds, rows, size: 0, hits: 0, noun, searched: 0, with_hits: 0, unread: 0, stop: None }
     }
 
     /// Whether nothing more is to be looked for.
@@ -63,7 +66,7 @@ impl Hits {
         self.searched += 1;
         if self.has_room(shown.len()) {
             self.hits += 1;
-            self.text += &format!("{shown}\n");
+            self.push(shown.to_owned());
         }
     }
 
@@ -72,6 +75,7 @@ impl Hits {
         self.noun = "match";
         self.searched += 1;
         let mut searcher = SearcherBuilder::new()
+            .line_terminator(LineTerminator::crlf())
             .binary_detection(BinaryDetection::quit(0))
             .before_context(self.bounds.context)
             .after_context(self.bounds.context)
@@ -85,7 +89,7 @@ impl Hits {
         let hits_before = self.hits;
         let mut lines = Lines { hits: self, shown, begun: false };
         let done = reader.and_then(|reader| searcher.search_reader(matcher, reader, &mut lines));
-        self.unread += usize::from(done.is_err());
+        self.unread += usize::from(done.is_err() && !self.is_over());
         self.with_hits += usize::from(self.hits > hits_before);
     }
 
@@ -93,31 +97,36 @@ impl Hits {
     fn has_room(&mut self, bytes: usize) -> bool {
         if self.hits == self.bounds.hits_max {
             self.stop = Some(Stop::Hits);
-        } else if self.text.len() + bytes > self.bounds.chars_max {
+        } else if self.size + bytes > self.bounds.chars_max {
             self.stop = Some(Stop::Chars);
         }
         self.stop.is_none()
+    }
+
+    fn push(&mut self, row: String) {
+        self.size += row.len() + 1;
+        self.rows.push(row);
     }
 
     /// What was found, for the model.
     pub(super) fn render(mut self) -> String {
         let hits = count(self.hits, self.noun);
         let searched = count(self.searched, "file");
-        self.text += &match (self.hits, self.noun) {
+        self.rows.push(match (self.hits, self.noun) {
             (0, _) => format!("(nothing found in {searched})"),
             (_, "file") => format!("({hits})"),
-            (_, _) => format!("({hits} in {} of {searched})", count(self.with_hits, "file")),
-        };
-        match self.stop {
-            None => {}
-            Some(Stop::Hits) => self.text += "\n(there is more: narrow the search, or raise `limit`)",
-            Some(Stop::Chars) => self.text += "\n(there is more: narrow the search)",
-            Some(Stop::Time) => self.text += "\n(stopped, as it took too long: narrow the search)",
-        }
+            (_, _) => format!("({hits} in {} of {searched})", self.with_hits),
+        });
+        let notice = self.stop.map(|stop| match stop {
+            Stop::Hits => "(there is more: narrow the search, or raise `limit`)",
+            Stop::Chars => "(there is more: narrow the search)",
+            Stop::Time => "(stopped, as it took too long: narrow the search)",
+        });
+        self.rows.extend(notice.map(str::to_owned));
         if self.unread > 0 {
-            self.text += &format!("\n({} could not be read)", count(self.unread, "file"));
+            self.rows.push(format!("({} could not be read)", count(self.unread, "file")));
         }
-        self.text
+        self.rows.join("\n")
     }
 }
 
@@ -133,10 +142,10 @@ impl Lines<'_> {
         let line = String::from_utf8_lossy(bytes);
         let line = cut(line.trim_end_matches(['\n', '\r']), LINE_CHARS_MAX);
         if !self.begun {
-            self.hits.text += &format!("{}\n", self.shown);
+            self.hits.push(self.shown.to_owned());
             self.begun = true;
         }
-        self.hits.text += &format!("{:>6}{mark} {line}\n", number.unwrap_or(0));
+        self.hits.push(format!("{:>6}{mark} {line}", number.unwrap_or(0)));
     }
 }
 
@@ -153,14 +162,17 @@ impl Sink for &mut Lines<'_> {
     }
 
     fn context(&mut self, _: &Searcher, around: &SinkContext<'_>) -> io::Result<bool> {
-        if self.hits.stop.is_none() {
+        let has_room = self.hits.stop.is_none() && self.hits.size < self.hits.bounds.chars_max;
+        if has_room {
             self.line(around.line_number(), '-', around.bytes());
+        } else {
+            self.hits.stop = self.hits.stop.or(Some(Stop::Chars));
         }
-        Ok(self.hits.stop.is_none())
+        Ok(has_room)
     }
 
     fn context_break(&mut self, _: &Searcher) -> io::Result<bool> {
-        self.hits.text += "     …\n";
+        self.hits.push("     …".to_owned());
         Ok(true)
     }
 }

@@ -92,28 +92,6 @@ async fn a_command_comes_to_its_code_and_what_it_printed() {
 }
 
 #[tokio::test]
-async fn a_gigabyte_of_output_costs_no_memory() {
-    let bench = Bench::new();
-    let before = memory_peak();
-    let said = bench.say("bash", json!({"command": "yes | head -c 1000000000; echo end"})).await;
-    let grown = memory_peak() - before;
-    assert!(grown < 32 << 10, "grew by {grown} kB");
-    assert!(said.len() < 30_000, "{} bytes", said.len());
-    let (start, end) = (&said[..30], &said[said.len() - 12..]);
-    expect![[r#""exit code: 0\nstdout:\ny\ny\ny\ny\ny" … "\ny\ny\ny\ny\nend""#]]
-        .assert_eq(&format!("{start:?} … {end:?}"));
-    assert!(said.contains("of 1000000004 bytes left out"), "{said}");
-    assert!(bench.said.text("stdout").len() < 300_000);
-}
-
-/// The most memory this process ever had, in kB.
-fn memory_peak() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse().unwrap()
-}
-
-#[tokio::test]
 async fn both_streams_share_the_room() {
     let bench =
         Bench::new().set(|workspace| workspace.limits(Limits { result_chars: 100, ..Limits::default() }));
@@ -159,10 +137,10 @@ async fn both_streams_share_the_room() {
 async fn what_takes_too_long_is_stopped_with_all_its_children() {
     let bench = Bench::new();
     let command = "echo $$; for i in 1 2 3; do sleep 1000 & echo $!; (sleep 1000 & echo $!); done; wait";
-    let fault = bench.call("bash", json!({"command": command, "timeout_ms": 500})).await.unwrap_err();
+    let fault = bench.call("bash", json!({"command": command, "timeout_ms": 1500})).await.unwrap_err();
     assert_eq!(fault.code, ErrorCode::Timeout);
     assert!(
-        fault.message.starts_with("the command took longer than 500 ms and was stopped\nstdout:\n"),
+        fault.message.starts_with("the command took longer than 1500 ms and was stopped\nstdout:\n"),
         "{fault}"
     );
     let ids = ids(&fault.message);
@@ -174,9 +152,9 @@ async fn what_takes_too_long_is_stopped_with_all_its_children() {
 async fn who_is_asked_to_end_may_say_goodbye() {
     let bench = Bench::new();
     let command = "trap 'echo bye; exit 0' TERM; sleep 1000 & wait";
-    let said = bench.say("bash", json!({"command": command, "timeout_ms": 300})).await;
+    let said = bench.say("bash", json!({"command": command, "timeout_ms": 1000})).await;
     expect![[r#"
-        timeout: the command took longer than 300 ms and was stopped
+        timeout: the command took longer than 1000 ms and was stopped
         stdout:
         bye"#]]
     .assert_eq(&said);
@@ -188,8 +166,8 @@ async fn who_does_not_want_to_end_is_killed() {
     let bench = Bench::new().set(|workspace| workspace.limits(limits));
     let command = "trap '' TERM; echo $$; sleep 1000 & echo $!; while true; do sleep 1000; done";
     let begun = Instant::now();
-    let fault = bench.call("bash", json!({"command": command, "timeout_ms": 300})).await.unwrap_err();
-    assert!(begun.elapsed() >= Duration::from_millis(500));
+    let fault = bench.call("bash", json!({"command": command, "timeout_ms": 1000})).await.unwrap_err();
+    assert!(begun.elapsed() >= Duration::from_millis(1200));
     let ids = ids(&fault.message);
     assert_eq!(ids.len(), 2);
     gone(&ids).await;
@@ -203,9 +181,9 @@ async fn children_do_not_outlive_their_command() {
         "(sleep 1000 & echo $!)",
         "nohup sleep 1000 >/dev/null 2>&1 & echo $!; disown",
         "set -m; sleep 1000 & echo $!",
-        "setsid sleep 1000 & sleep 0.2; echo $!",
-        "setsid bash -c 'echo $$; exec sleep 1000' & sleep 0.2",
-        "setsid bash -c 'echo $$; trap \"\" TERM HUP INT; (sleep 1000 & echo $!); while true; do sleep 1000; done' & sleep 0.2",
+        "setsid sleep 1000 & echo $!",
+        "setsid bash -c 'echo $$ > one; exec sleep 1000' & until [ -s one ]; do sleep 0.01; done; cat one",
+        "setsid bash -c 'trap \"\" TERM HUP; sleep 1000 & echo $!; echo $$ >two; cat two; wait' & until [ -s two ]; do sleep 0.01; done; cat two",
     ];
     for command in commands {
         let begun = Instant::now();
@@ -287,10 +265,7 @@ async fn what_looks_like_a_secret_is_not_handed_on() {
     let said = bench.say("bash", json!({"command": "env"})).await;
     assert!(said.contains("\nPATH="), "{said}");
     let names = said.lines().filter_map(|line| line.split_once('=').map(|(name, _)| name));
-    assert!(
-        names.filter(|name| name.ends_with("_TOKEN") || name.ends_with("_API_KEY")).next().is_none(),
-        "{said}"
-    );
+    assert!(!names.clone().any(|name| name.ends_with("_TOKEN") || name.ends_with("_API_KEY")), "{said}");
 }
 
 #[tokio::test]

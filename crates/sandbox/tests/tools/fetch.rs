@@ -23,8 +23,8 @@ struct Server {
 
 impl Server {
     async fn start(at: &str) -> Self {
-        let listener = TcpListener::bind((at, 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let listener = TcpListener::bind((at, 0)).await.expect("a free port");
+        let address = listener.local_addr().expect("it listens");
         let asked = Arc::new(AtomicUsize::new(0));
         let count = asked.clone();
         tokio::spawn(async move {
@@ -51,8 +51,8 @@ async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
         }
         request.push(byte[0]);
     }
-    let request = String::from_utf8(request).unwrap();
-    let target = request.split(' ').nth(1).unwrap();
+    let request = String::from_utf8(request).expect("a plain request");
+    let target = request.split(' ').nth(1).expect("a target");
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let page = |kind: &str, body: &[u8]| {
         let head =
@@ -79,7 +79,7 @@ async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
         "/short" => b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 100\r\n\r\nonly this".to_vec(),
         "/loop" => redirect("/loop"),
         "/count" => {
-            let left: usize = query.parse().unwrap();
+            let left: usize = query.parse().expect("a number");
             if left == 0 { page("text/plain", b"arrived") } else { redirect(&format!("/count?{}", left - 1)) }
         }
         "/to" => redirect(query),
@@ -107,15 +107,15 @@ fn bench() -> Bench {
 async fn check(paths: &[&str], expected: Expect) {
     let server = Server::start("127.0.0.1").await;
     let bench = bench();
-    let mut table = String::new();
+    let mut table = Vec::new();
     for path in paths {
         let said = bench.say("fetch", json!({"url": server.url(path)})).await;
         let said = said.replace(&server.address.to_string(), "SERVER");
         let said: String =
             said.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect();
-        table += &format!("{path}\n{said}");
+        table.push(format!("{path}\n{said}"));
     }
-    expected.assert_eq(&table);
+    expected.assert_eq(&table.concat());
 }
 
 #[tokio::test]
@@ -235,9 +235,7 @@ async fn redirects_are_followed_within_a_host() {
               redirects to https://example.org/
               That is another host: fetch it if you want to go there.
             /to?file:///etc/passwd
-              http://SERVER/to?file:///etc/passwd
-              redirects to file:///etc/passwd
-              That is another host: fetch it if you want to go there.
+              failed: `file:///etc/passwd` is neither http nor https
         "#]],
     )
     .await;
@@ -277,22 +275,22 @@ async fn addresses_that_are_not_public_are_not_reached() {
         table += &format!("{said}\n").replace(&port.to_string(), "PORT").replace("at ::1,", "at 127.0.0.1,");
     }
     expect![[r#"
-        failed: `http://127.0.0.1:PORT/`: 127.0.0.1 is at 127.0.0.1, which is not a public address and may not be reached
-        failed: cannot fetch `http://localhost:PORT/`: localhost is at 127.0.0.1, which is not a public address and may not be reached
-        failed: `http://127.0.0.1:PORT/`: 127.0.0.1 is at 127.0.0.1, which is not a public address and may not be reached
-        failed: `http://127.0.0.1:PORT/`: 127.0.0.1 is at 127.0.0.1, which is not a public address and may not be reached
-        failed: `http://[::1]:PORT/`: [::1] is at 127.0.0.1, which is not a public address and may not be reached
-        failed: `http://[::ffff:7f00:1]:PORT/`: [::ffff:7f00:1] is at ::ffff:127.0.0.1, which is not a public address and may not be reached
-        failed: `http://0.0.0.0:PORT/`: 0.0.0.0 is at 0.0.0.0, which is not a public address and may not be reached
-        failed: `http://169.254.169.254/latest/meta-data/`: 169.254.169.254 is at 169.254.169.254, which is not a public address and may not be reached
-        failed: `http://10.0.0.1/`: 10.0.0.1 is at 10.0.0.1, which is not a public address and may not be reached
+        failed: `http://127.0.0.1:PORT/`: 127.0.0.1 is not a public address and may not be reached
+        failed: cannot fetch `http://localhost:PORT/`: 127.0.0.1 is not a public address and may not be reached
+        failed: `http://127.0.0.1:PORT/`: 127.0.0.1 is not a public address and may not be reached
+        failed: `http://127.0.0.1:PORT/`: 127.0.0.1 is not a public address and may not be reached
+        failed: `http://[::1]:PORT/`: ::1 is not a public address and may not be reached
+        failed: `http://[::ffff:7f00:1]:PORT/`: ::ffff:127.0.0.1 is not a public address and may not be reached
+        failed: `http://0.0.0.0:PORT/`: 0.0.0.0 is not a public address and may not be reached
+        failed: `http://169.254.169.254/latest/meta-data/`: 169.254.169.254 is not a public address and may not be reached
+        failed: `http://10.0.0.1/`: 10.0.0.1 is not a public address and may not be reached
         failed: `ftp://127.0.0.1/` is neither http nor https
         failed: `file:///etc/passwd` is neither http nor https
         failed: an address with a name or a password in it is not fetched
         failed: `nonsense` is no address: relative URL without a base
     "#]].assert_eq(&table);
     let said = bench.say("fetch", json!({"url": open.url(&format!("/to?{}", closed.url("/secret")))})).await;
-    assert!(said.contains("That is another host"), "{said}");
+    assert!(said.ends_with("127.0.0.1 is not a public address and may not be reached"), "{said}");
     assert_eq!(open.asked.load(Ordering::Relaxed), 1);
     assert_eq!(closed.asked.load(Ordering::Relaxed), 0, "nobody even knocked");
     let everywhere = Bench::new().set(|workspace| workspace.allow_private_addresses());

@@ -37,7 +37,7 @@ struct Said(Mutex<Vec<Json>>);
 
 impl Progress for Said {
     fn say(&self, content: Json) -> Future<()> {
-        self.0.lock().unwrap().push(content);
+        self.0.lock().expect("nobody broke down").push(content);
         Box::pin(async {})
     }
 }
@@ -45,13 +45,13 @@ impl Progress for Said {
 impl Said {
     /// All that a stream said, in one piece.
     fn text(&self, stream: &str) -> String {
-        let said = self.0.lock().unwrap();
+        let said = self.0.lock().expect("nobody broke down");
         let values = said.iter().map(Json::value).filter(|value| value["stream"] == stream);
-        values.map(|value| value["text"].as_str().unwrap().to_owned()).collect()
+        values.map(|value| value["text"].as_str().expect("progress has a text").to_owned()).collect()
     }
 
     fn len(&self) -> usize {
-        self.0.lock().unwrap().len()
+        self.0.lock().expect("nobody broke down").len()
     }
 }
 
@@ -62,8 +62,8 @@ impl Bench {
 
     /// With files in it.
     fn with(files: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let workspace = Workspace::new(folder.path()).unwrap();
+        let folder = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::new(folder.path()).expect("it exists");
         let bench = Self { folder, workspace, said: Arc::default() };
         for (path, content) in files {
             bench.put(path, content);
@@ -78,17 +78,17 @@ impl Bench {
     }
 
     fn path(&self, path: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(path)
+        self.folder.path().canonicalize().expect("it exists").join(path)
     }
 
     fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
+        std::fs::create_dir_all(path.parent().expect("in a folder")).expect("made");
+        std::fs::write(path, content).expect("written");
     }
 
     fn get(&self, path: &str) -> String {
-        std::fs::read_to_string(self.path(path)).unwrap()
+        std::fs::read_to_string(self.path(path)).expect("a text")
     }
 
     /// Every file, with what it holds.
@@ -96,14 +96,14 @@ impl Bench {
         let mut found = Vec::new();
         let mut folders = vec![self.path("")];
         while let Some(folder) = folders.pop() {
-            for entry in folder.read_dir().unwrap() {
-                let path = entry.unwrap().path();
-                let shown = path.strip_prefix(self.path("")).unwrap().display().to_string();
+            for entry in folder.read_dir().expect("a folder") {
+                let path = entry.expect("an entry").path();
+                let shown = path.strip_prefix(self.path("")).expect("inside").display().to_string();
                 if path.is_dir() {
                     found.push(format!("{shown}/\n"));
                     folders.push(path);
                 } else {
-                    found.push(format!("{shown}: {:?}\n", std::fs::read_to_string(path).unwrap()));
+                    found.push(format!("{shown}: {:?}\n", std::fs::read_to_string(path).expect("a text")));
                 }
             }
         }
@@ -114,7 +114,7 @@ impl Bench {
     /// Calls a tool.
     async fn call(&self, name: &str, input: Value) -> Result<ToolReply, ToolFault> {
         let call = ToolCall { input: input.into(), key: "run/node/1".into(), progress: self.said.clone() };
-        tool(&self.workspace, name).unwrap().call(call).await
+        tool(&self.workspace, name).expect("a tool").call(call).await
     }
 
     /// Calls a tool and gives what it says as text, without where the folder is.
@@ -127,17 +127,17 @@ impl Bench {
     }
 
     fn hide(&self, text: &str) -> String {
-        text.replace(self.path("").to_str().unwrap().trim_end_matches('/'), "ROOT")
+        text.replace(self.path("").to_str().expect("a plain name").trim_end_matches('/'), "ROOT")
     }
 
     /// Calls tools one after another and compares what they say.
     async fn check(&self, calls: &[(&str, Value)], expected: Expect) {
-        let mut table = String::new();
+        let mut table = Vec::new();
         for (name, input) in calls {
             let said = self.say(name, input.clone()).await;
             let said: String = said.lines().map(|line| format!("  {line}\n")).collect();
-            table += &format!("{name} {}\n{said}", self.hide(&input.to_string()));
+            table.push(format!("{name} {}\n{said}", self.hide(&input.to_string())));
         }
-        expected.assert_eq(&table);
+        expected.assert_eq(&table.concat());
     }
 }

@@ -180,7 +180,7 @@ async fn a_small_edit_cannot_make_a_file_huge() {
 /// Calls `patch` with operations, after `a` and `b` were read, and shows the files then.
 async fn check_files(operations: Value, expected: Expect) {
     let bench = Bench::with(&[("a", "one"), ("b", "two"), ("unread", "three"), ("folder/c", "four")]);
-    symlink("a", bench.path("link")).unwrap();
+    symlink("a", bench.path("link")).expect("linked");
     for path in ["a", "b"] {
         bench.say("read", json!({"path": path})).await;
     }
@@ -299,7 +299,6 @@ async fn if_one_does_not_fit_none_is_changed() {
             as it was
         "#]],
         ),
-        // Found out only when files are touched: `x` cannot be a file and a folder.
         (
             json!({"op": "create", "path": "b/x", "content": ""}),
             expect![[r#"
@@ -312,19 +311,13 @@ async fn if_one_does_not_fit_none_is_changed() {
     for (second, expected) in rows {
         check_files(json!([first, second]), expected).await;
     }
+    // Found out only when files are touched: `x` cannot be a file and a folder. By then `a` and `b` are changed.
     check_files(
         json!([first, {"op": "delete", "path": "b"}, {"op": "create", "path": "x", "content": "1"}, {"op": "create", "path": "x/y/z", "content": "2"}]),
         expect![[r#"
             failed: cannot change `x`: Is a directory (os error 21); nothing was changed
 
-            a: "one"
-            b: "two"
-            folder/
-            folder/c: "four"
-            link: "one"
-            unread: "three"
-            x/
-            x/y/
+            as it was
         "#]],
     )
     .await;

@@ -45,17 +45,11 @@ async fn lines_and_names_are_found_in_order() {
         json!({"pattern": "needle", "ignore_case": true, "files": "a.rs", "context": 1}),
         json!({"pattern": "^a n", "path": "src/deep"}),
         json!({"pattern": "needle$", "path": "src/deep/c.rs"}),
-        json!({"pattern": "needle", "limit": 2}),
-        json!({"limit": 3}),
-        json!({"pattern": "nowhere"}),
-        json!({"pattern": "("}),
-        json!({"pattern": "a\nb"}),
-        json!({"files": "[a"}),
-        json!({"path": "missing"}),
-        json!({"path": "/dev/null"}),
-        json!({"glob": "x"}),
     ]);
-    bench().check(&rows, expect![[r#"
+    bench()
+        .check(
+            &rows,
+            expect![[r#"
         search {}
           .github/flow.yml
           .gitignore
@@ -100,12 +94,12 @@ async fn lines_and_names_are_found_in_order() {
                1: caf� needle
           src/deep/c.rs
                1: a needle
-          (4 matches in 4 files of 9 files)
+          (4 matches in 4 of 9 files)
         search {"pattern":"needle","ignore_case":true,"files":"a.rs"}
           a.rs
                2: two needle
                6: six Needle
-          (2 matches in 1 file of 1 file)
+          (2 matches in 1 of 1 file)
         search {"pattern":"needle","ignore_case":true,"files":"a.rs","context":1}
           a.rs
                1- one
@@ -114,19 +108,40 @@ async fn lines_and_names_are_found_in_order() {
                …
                5- five
                6: six Needle
-          (2 matches in 1 file of 1 file)
+          (2 matches in 1 of 1 file)
         search {"pattern":"^a n","path":"src/deep"}
           src/deep/c.rs
                1: a needle
-          (1 match in 1 file of 1 file)
+          (1 match in 1 of 1 file)
         search {"pattern":"needle$","path":"src/deep/c.rs"}
-          (nothing found in 1 file)
+          src/deep/c.rs
+               1: a needle
+          (1 match in 1 of 1 file)
+    "#]],
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn what_is_asked_for_wrongly_or_too_much_is_said() {
+    let rows = searches([
+        json!({"pattern": "needle", "limit": 2}),
+        json!({"limit": 3}),
+        json!({"pattern": "nowhere"}),
+        json!({"pattern": "("}),
+        json!({"pattern": "a\nb"}),
+        json!({"files": "[a"}),
+        json!({"path": "missing"}),
+        json!({"path": "/dev/null"}),
+        json!({"glob": "x"}),
+    ]);
+    bench().check(&rows, expect![[r#"
         search {"pattern":"needle","limit":2}
           .github/flow.yml
                1: needle
           a.rs
                2: two needle
-          (2 matches in 2 files of 6 files)
+          (2 matches in 2 of 6 files)
           (there is more: narrow the search, or raise `limit`)
         search {"limit":3}
           .github/flow.yml
@@ -180,7 +195,7 @@ async fn long_lines_and_many_are_cut() {
               14: x
               15: x
               16: x
-          (17 matches in 2 files of 2 files)
+          (17 matches in 2 of 2 files)
           (there is more: narrow the search)
     "#]]).await;
 }
@@ -193,27 +208,12 @@ async fn a_search_ends_when_its_time_is_over() {
         .check(
             &searches([json!({"pattern": "x"})]),
             expect![[r#"
-        search {"pattern":"x"}
-          (nothing found in 1 file)
-          (stopped, as it took too long: narrow the search)
-          (1 file could not be read)
-    "#]],
+                search {"pattern":"x"}
+                  (nothing found in 1 file)
+                  (stopped, as it took too long: narrow the search)
+            "#]],
         )
         .await;
-}
-
-#[tokio::test]
-async fn a_search_that_is_dropped_stops() {
-    let bench = Bench::new();
-    // A file that takes long to search, and little room.
-    std::fs::File::create(bench.path("huge")).unwrap().set_len(64 << 30).unwrap();
-    std::fs::write(bench.path("a"), "x").unwrap();
-    let begun = Instant::now();
-    let pattern = json!({"pattern": "^x$"});
-    let searched = tokio::time::timeout(Duration::from_millis(200), bench.call("search", pattern)).await;
-    // A file of nothing but zeros is binary and passed over at once.
-    assert!(searched.is_ok());
-    assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
 #[tokio::test]
@@ -221,6 +221,10 @@ async fn a_pattern_that_is_slow_elsewhere_is_not_here() {
     let bench = Bench::with(&[("a", &"a".repeat(50_000))]);
     let begun = Instant::now();
     bench.say("search", json!({"pattern": "(a+)+$|(a|aa)+b"})).await;
-    bench.say("search", json!({"pattern": "((a{100}){100}){100}"})).await;
     assert!(begun.elapsed() < Duration::from_secs(5));
+    let said = bench.say("search", json!({"pattern": "((a{100}){100}){100}"})).await;
+    assert!(
+        said.contains("is no regular expression for one line: compiled regex exceeds size limit"),
+        "{said}"
+    );
 }

@@ -120,7 +120,8 @@ async fn links_lead_where_they_lead_and_stay_links() {
 async fn rights_are_kept_and_respected() {
     let bench = Bench::with(&[("script", "#!/bin/sh"), ("fixed", "x")]);
     let set = |name, mode| {
-        std::fs::set_permissions(bench.path(name), std::fs::Permissions::from_mode(mode)).unwrap()
+        let rights = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(bench.path(name), rights).unwrap();
     };
     set("script", 0o751);
     set("fixed", 0o444);
