@@ -30,32 +30,36 @@ enum Judged {
 }
 
 impl Agent {
-    /// The next thing that follows for the calls of a step: a result without running, a request, or a start.
+    /// The next thing that follows for the calls of a step: results without running, a request, or starts.
     pub(super) fn act(&self, now: Now<'_>) -> Vec<Event> {
+        let mut results = Vec::new();
         let mut allowed: Vec<(&Call, Json)> = Vec::new();
         for (nth, call) in self.calls.iter().enumerate() {
             let judged = match &call.state {
-                State::Answered(answer) => return vec![self.given(call, answer, now)],
-                State::Refused(why) => return vec![self.tool_result(call, Err(denied(why)), now)],
-                State::Running if call.relay.is_none() && call.is_own() => match self.carry_on(call, now) {
-                    events if events.is_empty() => continue,
-                    events => return events,
-                },
-                State::Running | State::Done => continue,
-                State::Approved(_) | State::Proposed if call.relay.is_some() => return Vec::new(),
-                State::Approved(input) => self.judge_approved(call, input.as_ref().unwrap_or(&call.input)),
-                State::Proposed => {
-                    let agents = allowed.iter().filter(|(call, _)| call.name == AGENT).count();
-                    self.judge(nth, call, agents, now)
+                State::Running if call.relay.is_none() && call.is_own() && results.is_empty() => {
+                    match self.carry_on(call, now) {
+                        events if events.is_empty() => continue,
+                        events => return events,
+                    }
                 }
+                State::Running | State::Done => continue,
+                State::Approved(_) | State::Proposed if call.relay.is_some() => return results,
+                State::Answered(answer) => {
+                    results.push(self.given(call, answer, now));
+                    continue;
+                }
+                State::Refused(why) => Judged::No(denied(why)),
+                State::Approved(input) => self.judge_approved(call, input.as_ref().unwrap_or(&call.input)),
+                State::Proposed => self.judge(nth, call, &allowed, now),
             };
             match judged {
                 Judged::Fine(input) => allowed.push((call, input)),
+                Judged::No(failure) => results.push(self.tool_result(call, Err(failure), now)),
+                Judged::Ask(..) if !results.is_empty() => return results,
                 Judged::Ask(input, why) => return vec![self.ask_permission(call, input, why, now)],
-                Judged::No(failure) => return vec![self.tool_result(call, Err(failure), now)],
             }
         }
-        self.start_some(allowed, now)
+        if results.is_empty() { self.start_some(allowed, now) } else { results }
     }
 
     /// What follows for a call that the loop itself carries out.
@@ -93,8 +97,8 @@ impl Agent {
         }
     }
 
-    /// May a call run that the model made as its nth, when so many agents are about to be called before it?
-    fn judge(&self, nth: usize, call: &Call, agents: usize, now: Now<'_>) -> Judged {
+    /// May a call run that the model made as its nth, when these are about to run before it?
+    fn judge(&self, nth: usize, call: &Call, before: &[(&Call, Json)], now: Now<'_>) -> Judged {
         if self.is_beyond_limit() {
             let why = "no more calls are made: the bound on steps is reached";
             return Judged::No(Failure::new(why.to_owned()));
@@ -114,10 +118,9 @@ impl Agent {
         match (self.verdict(call, &input, now), call.name.as_str()) {
             (Verdict::Deny(why), _) => Judged::No(denied(&why)),
             (_, ASK | AGENT | HANDOFF) if self.cancel.is_some() => Judged::No(cancelled()),
-            (_, ASK) => Judged::Fine(input),
-            (_, AGENT) => self.judge_agent(agents, input),
-            (_, HANDOFF) => self.judge_handoff(nth, input),
-            (Verdict::Allow, _) => Judged::Fine(input),
+            (_, AGENT) => self.judge_agent(before, input),
+            (_, HANDOFF) => self.judge_handoff(before, input),
+            (_, ASK) | (Verdict::Allow, _) => Judged::Fine(input),
             (Verdict::Ask(_), _) if self.cancel.is_some() => Judged::No(cancelled()),
             (Verdict::Ask(why), _) => Judged::Ask(input, why),
         }
@@ -142,9 +145,10 @@ impl Agent {
         Cow::Owned(policy)
     }
 
-    fn judge_agent(&self, agents: usize, input: Json) -> Judged {
+    fn judge_agent(&self, before: &[(&Call, Json)], input: Json) -> Judged {
         let limits = &self.definition.limits;
-        let (depth, started) = (self.origin.who.depth, self.agents as usize + agents);
+        let about_to = before.iter().filter(|(call, _)| call.name == AGENT).count();
+        let (depth, started) = (self.origin.who.depth, self.agents as usize + about_to);
         if depth >= limits.max_depth {
             let why = format!("agents may call agents {} deep, and this one is at {depth}", limits.max_depth);
             return Judged::No(Failure::new(why));
@@ -157,8 +161,9 @@ impl Agent {
     }
 
     /// Only one agent can take the work over.
-    fn judge_handoff(&self, nth: usize, input: Json) -> Judged {
-        if self.calls.iter().take(nth).any(|call| call.name == HANDOFF && call.state != State::Done) {
+    fn judge_handoff(&self, before: &[(&Call, Json)], input: Json) -> Judged {
+        let under_way = self.calls.iter().filter(|call| call.state == State::Running);
+        if under_way.chain(before.iter().map(|(call, _)| *call)).any(|call| call.name == HANDOFF) {
             let why = "the work can be handed to one agent at a time; the first handoff counts";
             return Judged::No(Failure::new(why.to_owned()));
         }

@@ -657,3 +657,86 @@ fn words_that_mean_something_elsewhere_are_just_an_answer_to_a_question() {
         "#]],
     );
 }
+
+#[test]
+fn what_people_grant_another_agent_of_the_session_holds_here_too() {
+    check(
+        r#"
+        tool bash write
+        start
+        event {"type":"grant_added","runId":"other","rule":{"action":"allow","tool":"bash"},"scope":"session","by":"ann"}
+        calls a bash {}
+        replies 10/5
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            event {"type":"grant_added","runId":"other","rule":{"action":"allow","tool":"bash"},"scope":"session","by":"ann"}
+              grant_added allow bash session
+            calls a bash {}
+              tool_call a bash {}
+            replies 10/5
+              usage 10/5
+              tool_call a bash {}
+              → run a
+        "#]],
+    );
+}
+
+#[test]
+fn waiting_for_people_and_time_without_a_process_is_no_work() {
+    check(
+        r#"
+        tool bash write
+        start
+        time 100
+        calls a bash {}
+        time 10
+        replies 10/5
+        worked
+        time 5000
+        worked
+        allow a
+        time 20
+        a reports 1
+        time 9000
+        resume
+        worked
+        time 3
+        worked
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            time 100
+            calls a bash {}
+              tool_call a bash {}
+            time 10
+            replies 10/5
+              usage 10/5
+              relay a:permission permission: may it call `bash`? {}
+            worked
+              112 ms
+            time 5000
+            worked
+              112 ms
+            allow a
+              relay_resolved a:permission yes by ann
+              tool_call a bash {}
+              → run a
+            time 20
+            a reports 1
+              tool_progress a 1
+            time 9000
+            resume
+              resumed
+            worked
+              133 ms
+            time 3
+            worked
+              136 ms
+        "#]],
+    );
+}

@@ -33,7 +33,9 @@ impl Setup {
             tools: Vec::new(),
             depth: 0,
         };
-        lines.iter().for_each(|line| setup.take(line));
+        for line in lines {
+            setup.take(line);
+        }
         setup
     }
 
@@ -93,6 +95,15 @@ fn definition() -> Definition {
         serde_json::from_value(json!({"model": {"provider": "scripted"}})).expect("the least agent");
     definition.model = model;
     definition
+}
+
+/// What others do while the agent runs: `user …` or `event {…}`.
+pub(crate) fn of_others(line: &str, nth: usize) -> Option<Event> {
+    match line.split_once(' ')? {
+        ("user", said) => Some(user(said, nth)),
+        ("event", event) => Some(Event::from_json(event).expect("an event")),
+        _ => None,
+    }
 }
 
 /// What a user says in a run of its own, which follows what was said before it.

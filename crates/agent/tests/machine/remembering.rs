@@ -488,3 +488,141 @@ fn a_summary_is_not_waited_for_when_it_is_cancelled() {
         "#]],
     );
 }
+
+#[test]
+fn without_a_word_about_summaries_one_is_made_when_the_context_is_four_fifths_full() {
+    check(
+        r#"
+        context 100
+        tool read read
+        rule allow read
+        start
+        calls a read {"n":1}
+        replies 79/5
+        a gives 1
+        calls b read {"n":2}
+        replies 79/5
+        b gives 2
+        calls c read {"n":3}
+        replies 79/5
+        c gives 3
+        calls d read {"n":4}
+        replies 79/5
+        d gives 4
+        calls e read {"n":5}
+        replies 79/5
+        e gives 5
+        calls f read {"n":6}
+        replies 80/5
+        f gives 6
+        summary of one and two
+        see
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            calls a read {"n":1}
+              tool_call a read {"n":1}
+            replies 79/5
+              usage 79/5
+              tool_call a read {"n":1}
+              → run a
+            a gives 1
+              tool_result a 1
+              → ask
+            calls b read {"n":2}
+              tool_call b read {"n":2}
+            replies 79/5
+              usage 79/5
+              tool_call b read {"n":2}
+              → run b
+            b gives 2
+              tool_result b 2
+              → ask
+            calls c read {"n":3}
+              tool_call c read {"n":3}
+            replies 79/5
+              usage 79/5
+              tool_call c read {"n":3}
+              → run c
+            c gives 3
+              tool_result c 3
+              → ask
+            calls d read {"n":4}
+              tool_call d read {"n":4}
+            replies 79/5
+              usage 79/5
+              tool_call d read {"n":4}
+              → run d
+            d gives 4
+              tool_result d 4
+              → ask
+            calls e read {"n":5}
+              tool_call e read {"n":5}
+            replies 79/5
+              usage 79/5
+              tool_call e read {"n":5}
+              → run e
+            e gives 5
+              tool_result e 5
+              → ask
+            calls f read {"n":6}
+              tool_call f read {"n":6}
+            replies 80/5
+              usage 80/5
+              tool_call f read {"n":6}
+              → run f
+            f gives 6
+              tool_result f 6
+              → ask
+            summary of one and two
+              summary summary~7 of [msg:r/a msg:r/b]: of one and two
+              usage 90/9
+              history_compacted summary~7
+              → ask
+            see
+              step, tools [read]
+              user: of one and two
+              assistant: calls c read {"n":3}
+              tool c: 3
+              assistant: calls d read {"n":4}
+              tool d: 4
+              assistant: calls e read {"n":5}
+              tool e: 5
+              assistant: calls f read {"n":6}
+              tool f: 6
+        "#]],
+    );
+}
+
+#[test]
+fn half_an_answer_of_a_turn_that_was_cut_off_is_shown_to_the_next() {
+    check(
+        r#"
+        user hello
+        event {"type":"harness_start","runId":"a9","parentId":"u0:user"}
+        event {"type":"text","runId":"a9","id":"a9/text","content":"discarded"}
+        event {"type":"model_retry","runId":"a9","attempt":2,"discards":["a9/text"],"reason":"crash"}
+        event {"type":"text","runId":"a9","id":"a9/text~2","content":"let me see"}
+        event {"type":"tool_call","runId":"a9","id":"a9/c","name":"bash","input":{}}
+        event {"type":"usage","runId":"a9","inputTokens":1,"outputTokens":1}
+        event {"type":"tool_result","runId":"a9","id":"a9/c","name":"bash","output":{"error":"cut off"},"isError":true}
+        event {"type":"harness_end","runId":"a9","reason":"cancelled"}
+        event {"type":"user","runId":"u9","parentId":"a9:harness_end","content":"go on"}
+        start
+        see
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            see
+              step, tools []
+              user: hello
+              assistant: let me see; calls c bash {}
+              tool c: error {"error":"cut off"}
+              user: go on
+        "#]],
+    );
+}
