@@ -15,6 +15,7 @@ mod outfit;
 mod own;
 mod permit;
 mod say;
+mod source;
 mod telemetry;
 
 use std::collections::HashMap;

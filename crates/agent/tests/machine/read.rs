@@ -152,7 +152,8 @@ fn tool(line: &str) -> Spec {
 }
 
 fn rule(line: &str) -> Rule {
-    line.parse().expect("a rule")
+    let long = || serde_json::from_str(line).expect("a rule");
+    if line.starts_with('{') { long() } else { line.parse().expect("a rule") }
 }
 
 fn limit(limits: &Limits, line: &str) -> Limits {

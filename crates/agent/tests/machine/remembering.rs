@@ -493,6 +493,11 @@ fn a_summary_is_not_waited_for_when_it_is_cancelled() {
 fn without_a_word_about_summaries_one_is_made_when_the_context_is_four_fifths_full() {
     check(
         r#"
+        user u1
+        agent a1
+        user u2
+        agent a2
+        user u3
         context 100
         tool read read
         rule allow read
@@ -501,21 +506,9 @@ fn without_a_word_about_summaries_one_is_made_when_the_context_is_four_fifths_fu
         replies 79/5
         a gives 1
         calls b read {"n":2}
-        replies 79/5
-        b gives 2
-        calls c read {"n":3}
-        replies 79/5
-        c gives 3
-        calls d read {"n":4}
-        replies 79/5
-        d gives 4
-        calls e read {"n":5}
-        replies 79/5
-        e gives 5
-        calls f read {"n":6}
         replies 80/5
-        f gives 6
-        summary of one and two
+        b gives 2
+        summary they said u1 and a1 and u2
         see
         "#,
         expect![[r#"
@@ -533,65 +526,27 @@ fn without_a_word_about_summaries_one_is_made_when_the_context_is_four_fifths_fu
               → ask
             calls b read {"n":2}
               tool_call b read {"n":2}
-            replies 79/5
-              usage 79/5
+            replies 80/5
+              usage 80/5
               tool_call b read {"n":2}
               → run b
             b gives 2
               tool_result b 2
               → ask
-            calls c read {"n":3}
-              tool_call c read {"n":3}
-            replies 79/5
-              usage 79/5
-              tool_call c read {"n":3}
-              → run c
-            c gives 3
-              tool_result c 3
-              → ask
-            calls d read {"n":4}
-              tool_call d read {"n":4}
-            replies 79/5
-              usage 79/5
-              tool_call d read {"n":4}
-              → run d
-            d gives 4
-              tool_result d 4
-              → ask
-            calls e read {"n":5}
-              tool_call e read {"n":5}
-            replies 79/5
-              usage 79/5
-              tool_call e read {"n":5}
-              → run e
-            e gives 5
-              tool_result e 5
-              → ask
-            calls f read {"n":6}
-              tool_call f read {"n":6}
-            replies 80/5
-              usage 80/5
-              tool_call f read {"n":6}
-              → run f
-            f gives 6
-              tool_result f 6
-              → ask
-            summary of one and two
-              summary summary~7 of [msg:r/a msg:r/b]: of one and two
+            summary they said u1 and a1 and u2
+              summary summary~3 of [msg:u0:user msg:a1/text msg:u2:user]: they said u1 and a1 and u2
               usage 90/9
-              history_compacted summary~7
+              history_compacted summary~3
               → ask
             see
               step, tools [read]
-              user: of one and two
-              assistant: calls c read {"n":3}
-              tool c: 3
-              assistant: calls d read {"n":4}
-              tool d: 4
-              assistant: calls e read {"n":5}
-              tool e: 5
-              assistant: calls f read {"n":6}
-              tool f: 6
+              user: they said u1 and a1 and u2
+              assistant: a2
+              user: u3
+              assistant: calls a read {"n":1}
+              tool a: 1
+              assistant: calls b read {"n":2}
+              tool b: 2
         "#]],
     );
 }

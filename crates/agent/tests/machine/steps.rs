@@ -608,6 +608,7 @@ fn agents_are_called_as_deep_and_as_often_as_they_may_be() {
     check(
         r#"
         tool agent write
+        rule allow agent
         limit max_agents 2
         start
         calls a agent {"task":"1"} & b agent {"task":"2"} & c agent {"task":"3"}
@@ -655,6 +656,7 @@ fn an_agent_too_deep_calls_no_other() {
     check(
         r#"
         tool agent write
+        rule allow agent
         limit max_depth 2
         depth 2
         start

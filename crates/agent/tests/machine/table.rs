@@ -36,12 +36,13 @@ pub(crate) fn check(script: &str, expect: Expect) {
     expect.assert_eq(&shown);
 }
 
-/// A world in which calls touch nothing.
-struct Nothing;
+/// A world in which calls touch nothing but the commands they name.
+struct Commands;
 
-impl World for Nothing {
-    fn subjects(&self, _tool: &str, _input: &Json) -> Vec<Subject> {
-        Vec::new()
+impl World for Commands {
+    fn subjects(&self, _tool: &str, input: &Json) -> Vec<Subject> {
+        let command = input.value()["command"].as_str().map(str::to_owned);
+        command.map(Subject::Command).into_iter().collect()
     }
 }
 
@@ -87,7 +88,7 @@ impl Table {
     }
 
     fn now(&self) -> Now<'static> {
-        Now { at: Timestamp::from_millis(self.time).expect("a moment"), dice: 0.0, world: &Nothing }
+        Now { at: Timestamp::from_millis(self.time).expect("a moment"), dice: 0.0, world: &Commands }
     }
 
     /// Takes one line of a script; what came of it.
