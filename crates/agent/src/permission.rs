@@ -132,6 +132,12 @@ impl Policy {
         self.grants.push(Known::new(rule, Source::Grant));
     }
 
+    /// Whether any rule wants to know where arguments came from.
+    pub fn looks_at_sources(&self) -> bool {
+        let own = self.rules.iter().any(|by| !by.rule.from.is_empty());
+        own || self.bound.as_ref().is_some_and(|bound| bound.looks_at_sources())
+    }
+
     /// What is to be done about a call: every part of it must be allowed, and none denied.
     pub fn judge(&self, ask: &Ask<'_>) -> Verdict {
         let lines = lines(ask);

@@ -130,7 +130,7 @@ fn usage(run: &RunId) -> Event {
 }
 
 fn start(run: &RunId, parent: Option<&CallId>) -> Event {
-    let start = HarnessStart { agent_id: None, depth: None, max_iterations: None };
+    let start = HarnessStart { agent_id: None, depth: None, max_iterations: None, definition: None };
     let mut event = Event::new(run.clone(), Body::HarnessStart(start));
     event.head.parent_id = parent.map(|call| call.shared().into());
     event

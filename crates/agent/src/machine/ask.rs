@@ -175,8 +175,9 @@ impl Agent {
         let input = answer.input.as_ref().unwrap_or(&call.input);
         let input = self.outfit().check(&call.name, input).unwrap_or_else(|_| input.clone());
         let subjects = now.world.subjects(&call.name, &input);
-        let ask = Ask { tool: &call.name, input: &input, subjects: &subjects, sources: &[] };
-        let Some(rule) = self.outfit().policy.rule_for(&ask) else { return Vec::new() };
+        let sources = self.sources(&input);
+        let ask = Ask { tool: &call.name, input: &input, subjects: &subjects, sources: &sources };
+        let Some(rule) = self.policy().rule_for(&ask) else { return Vec::new() };
         let rule = Json::from(serde_json::to_value(&rule).expect("a rule is JSON"));
         let grant = GrantAdded { rule, scope: scope.clone(), by: answer.by.clone() };
         vec![self.event(now, Body::GrantAdded(grant))]

@@ -57,7 +57,10 @@ fn agent(definition: &Definition) -> Spec {
     let names: Vec<&String> = definition.agents.keys().collect();
     if !names.is_empty() {
         for (name, agent) in &definition.agents {
-            about.push_str(&format!("\n- {name}: {}", agent.description.as_deref().unwrap_or("an agent")));
+            about += "\n- ";
+            about += name;
+            about += ": ";
+            about += agent.description.as_deref().unwrap_or("an agent");
         }
         properties["agent"] = json!({"enum": names, "description": "Which agent."});
     }

@@ -30,32 +30,38 @@ enum Judged {
 }
 
 impl Agent {
-    /// The next thing that follows for the calls of a step: a result without running, a request, or a start.
+    /// The next thing that follows for the calls of a step: results without running, a request, or starts.
     pub(super) fn act(&self, now: Now<'_>) -> Vec<Event> {
+        let mut results = Vec::new();
         let mut allowed: Vec<(&Call, Json)> = Vec::new();
         for (nth, call) in self.calls.iter().enumerate() {
             let judged = match &call.state {
-                State::Answered(answer) => return vec![self.given(call, answer, now)],
-                State::Refused(why) => return vec![self.tool_result(call, Err(denied(why)), now)],
-                State::Running if call.relay.is_none() && call.is_own() => match self.carry_on(call, now) {
-                    events if events.is_empty() => continue,
-                    events => return events,
-                },
-                State::Running | State::Done => continue,
-                State::Approved(_) | State::Proposed if call.relay.is_some() => return Vec::new(),
-                State::Approved(input) => self.judge_approved(call, input.as_ref().unwrap_or(&call.input)),
-                State::Proposed => {
-                    let agents = allowed.iter().filter(|(call, _)| call.name == AGENT).count();
-                    self.judge(nth, call, agents, now)
+                State::Running if call.relay.is_none() && call.is_own() && results.is_empty() => {
+                    match self.carry_on(call, now) {
+                        events if events.is_empty() => continue,
+                        events => return events,
+                    }
                 }
+                State::Running | State::Done => continue,
+                State::Approved(_) | State::Proposed if call.relay.is_some() => return results,
+                State::Answered(answer) => {
+                    results.push(self.given(call, answer, now));
+                    continue;
+                }
+                State::Refused(why) => Judged::No(denied(why)),
+                State::Approved(input) => {
+                    self.judge_approved(call, input.as_ref().unwrap_or(&call.input), &allowed)
+                }
+                State::Proposed => self.judge(nth, call, &allowed, now),
             };
             match judged {
                 Judged::Fine(input) => allowed.push((call, input)),
+                Judged::No(failure) => results.push(self.tool_result(call, Err(failure), now)),
+                Judged::Ask(..) if !results.is_empty() => return results,
                 Judged::Ask(input, why) => return vec![self.ask_permission(call, input, why, now)],
-                Judged::No(failure) => return vec![self.tool_result(call, Err(failure), now)],
             }
         }
-        self.start_some(allowed, now)
+        if results.is_empty() { self.start_some(allowed, now) } else { results }
     }
 
     /// What follows for a call that the loop itself carries out.
@@ -86,15 +92,18 @@ impl Agent {
         events
     }
 
-    fn judge_approved(&self, call: &Call, input: &Json) -> Judged {
+    fn judge_approved(&self, call: &Call, input: &Json, before: &[(&Call, Json)]) -> Judged {
         match self.outfit().check(&call.name, input) {
-            Ok(input) => Judged::Fine(input),
+            Ok(input) => match self.beyond(call, before) {
+                None => Judged::Fine(input),
+                Some(why) => Judged::No(Failure::new(why)),
+            },
             Err(why) => Judged::No(Failure::schema(why)),
         }
     }
 
-    /// May a call run that the model made as its nth, when so many agents are about to be called before it?
-    fn judge(&self, nth: usize, call: &Call, agents: usize, now: Now<'_>) -> Judged {
+    /// May a call run that the model made as its nth, when these are about to run before it?
+    fn judge(&self, nth: usize, call: &Call, before: &[(&Call, Json)], now: Now<'_>) -> Judged {
         if self.is_beyond_limit() {
             let why = "no more calls are made: the bound on steps is reached";
             return Judged::No(Failure::new(why.to_owned()));
@@ -111,26 +120,41 @@ impl Agent {
             Ok(input) => input,
             Err(why) => return Judged::No(Failure::schema(why)),
         };
-        match (self.verdict(call, &input, now), call.name.as_str()) {
-            (Verdict::Deny(why), _) => Judged::No(denied(&why)),
-            (_, ASK | AGENT | HANDOFF) if self.cancel.is_some() => Judged::No(cancelled()),
-            (_, ASK) => Judged::Fine(input),
-            (_, AGENT) => self.judge_agent(agents, input),
-            (_, HANDOFF) => self.judge_handoff(nth, input),
-            (Verdict::Allow, _) => Judged::Fine(input),
-            (Verdict::Ask(_), _) if self.cancel.is_some() => Judged::No(cancelled()),
-            (Verdict::Ask(why), _) => Judged::Ask(input, why),
+        let verdict = self.verdict(call, &input, now);
+        if let Verdict::Deny(why) = &verdict {
+            return Judged::No(denied(why));
+        }
+        if let Some(why) = self.beyond(call, before) {
+            return Judged::No(Failure::new(why));
+        }
+        let begins = call.is_own() || call.name == AGENT;
+        match verdict {
+            _ if begins && self.cancel.is_some() => Judged::No(cancelled()),
+            Verdict::Ask(_) if self.cancel.is_some() => Judged::No(cancelled()),
+            // A question is itself how a person is asked, and a handoff goes only where the definition says.
+            Verdict::Ask(why) if !call.is_own() => Judged::Ask(input, why),
+            Verdict::Ask(_) | Verdict::Allow | Verdict::Deny(_) => Judged::Fine(input),
+        }
+    }
+
+    /// Why a call is beyond what agents may do with one another, if it is.
+    fn beyond(&self, call: &Call, before: &[(&Call, Json)]) -> Option<String> {
+        match call.name.as_str() {
+            AGENT => self.too_many_agents(before),
+            HANDOFF => self.too_many_handoffs(before),
+            _ => None,
         }
     }
 
     /// What the rules say about a call with these arguments.
     pub(super) fn verdict(&self, call: &Call, input: &Json, now: Now<'_>) -> Verdict {
         let subjects = now.world.subjects(&call.name, input);
-        self.policy().judge(&Ask { tool: &call.name, input, subjects: &subjects, sources: &[] })
+        let sources = self.sources(input);
+        self.policy().judge(&Ask { tool: &call.name, input, subjects: &subjects, sources: &sources })
     }
 
     /// The rules as they are now.
-    fn policy(&self) -> Cow<'_, Policy> {
+    pub(super) fn policy(&self) -> Cow<'_, Policy> {
         let policy = &self.outfit().policy;
         if self.grants.is_empty() {
             return Cow::Borrowed(policy);
@@ -142,27 +166,25 @@ impl Agent {
         Cow::Owned(policy)
     }
 
-    fn judge_agent(&self, agents: usize, input: Json) -> Judged {
+    fn too_many_agents(&self, before: &[(&Call, Json)]) -> Option<String> {
         let limits = &self.definition.limits;
-        let (depth, started) = (self.origin.who.depth, self.agents as usize + agents);
+        let about_to = before.iter().filter(|(call, _)| call.name == AGENT).count();
+        let (depth, started) = (self.origin.who.depth, self.agents as usize + about_to);
         if depth >= limits.max_depth {
-            let why = format!("agents may call agents {} deep, and this one is at {depth}", limits.max_depth);
-            return Judged::No(Failure::new(why));
+            return Some(format!(
+                "agents may call agents {} deep, and this one is at {depth}",
+                limits.max_depth
+            ));
         }
-        if started >= limits.max_agents as usize {
-            let why = format!("an agent may call {} agents, and this one has", limits.max_agents);
-            return Judged::No(Failure::new(why));
-        }
-        Judged::Fine(input)
+        (started >= limits.max_agents as usize)
+            .then(|| format!("an agent may call {} agents, and this one has", limits.max_agents))
     }
 
     /// Only one agent can take the work over.
-    fn judge_handoff(&self, nth: usize, input: Json) -> Judged {
-        if self.calls.iter().take(nth).any(|call| call.name == HANDOFF && call.state != State::Done) {
-            let why = "the work can be handed to one agent at a time; the first handoff counts";
-            return Judged::No(Failure::new(why.to_owned()));
-        }
-        Judged::Fine(input)
+    fn too_many_handoffs(&self, before: &[(&Call, Json)]) -> Option<String> {
+        let under_way = self.calls.iter().filter(|call| call.state == State::Running);
+        let another = under_way.chain(before.iter().map(|(call, _)| *call)).any(|call| call.name == HANDOFF);
+        another.then(|| "the work can be handed to one agent at a time; the first handoff counts".to_owned())
     }
 
     fn ask_permission(&self, call: &Call, input: Json, why: String, now: Now<'_>) -> Event {

@@ -399,3 +399,27 @@ fn a_model_that_may_not_repair_fails_at_once() {
         "#]],
     );
 }
+
+#[test]
+fn json_in_a_fence_is_json() {
+    check(
+        r#"
+        output {"type":"object"}
+        start
+        says ```json {"ok": true} ```
+        replies 10/5
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            says ```json {"ok": true} ```
+              text text ```json {"ok": true} ```
+            replies 10/5
+              usage 10/5
+              harness_end done after 1
+              → stop
+              = {"ok": true}
+        "#]],
+    );
+}

@@ -16,7 +16,7 @@ const AGENTS: [&str; 4] = [
 ];
 
 const TOOLS: &str = "tool read read; tool bash write; tool agent write; tool ask write; tool handoff write; \
-                     tool rm write; rule allow read; rule deny rm";
+                     tool rm write; rule allow read; rule deny rm; rule allow agent";
 
 fn setup(which: usize) -> Setup {
     let lines: Vec<&str> = TOOLS.split("; ").chain(AGENTS[which % AGENTS.len()].split("; ")).collect();

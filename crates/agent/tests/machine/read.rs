@@ -33,7 +33,9 @@ impl Setup {
             tools: Vec::new(),
             depth: 0,
         };
-        lines.iter().for_each(|line| setup.take(line));
+        for line in lines {
+            setup.take(line);
+        }
         setup
     }
 
@@ -95,6 +97,15 @@ fn definition() -> Definition {
     definition
 }
 
+/// What others do while the agent runs: `user …` or `event {…}`.
+pub(crate) fn of_others(line: &str, nth: usize) -> Option<Event> {
+    match line.split_once(' ')? {
+        ("user", said) => Some(user(said, nth)),
+        ("event", event) => Some(Event::from_json(event).expect("an event")),
+        _ => None,
+    }
+}
+
 /// What a user says in a run of its own, which follows what was said before it.
 pub(crate) fn user(content: &str, nth: usize) -> Event {
     let parent = if nth == 0 { String::new() } else { format!(r#""parentId":"a{}","#, nth - 1) };
@@ -141,7 +152,8 @@ fn tool(line: &str) -> Spec {
 }
 
 fn rule(line: &str) -> Rule {
-    line.parse().expect("a rule")
+    let long = || serde_json::from_str(line).expect("a rule");
+    if line.starts_with('{') { long() } else { line.parse().expect("a rule") }
 }
 
 fn limit(limits: &Limits, line: &str) -> Limits {

@@ -488,3 +488,96 @@ fn a_summary_is_not_waited_for_when_it_is_cancelled() {
         "#]],
     );
 }
+
+#[test]
+fn without_a_word_about_summaries_one_is_made_when_the_context_is_four_fifths_full() {
+    check(
+        r#"
+        user u1
+        agent a1
+        user u2
+        agent a2
+        user u3
+        context 100
+        tool read read
+        rule allow read
+        start
+        calls a read {"n":1}
+        replies 79/5
+        a gives 1
+        calls b read {"n":2}
+        replies 80/5
+        b gives 2
+        summary they said u1 and a1 and u2
+        see
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            calls a read {"n":1}
+              tool_call a read {"n":1}
+            replies 79/5
+              usage 79/5
+              tool_call a read {"n":1}
+              → run a
+            a gives 1
+              tool_result a 1
+              → ask
+            calls b read {"n":2}
+              tool_call b read {"n":2}
+            replies 80/5
+              usage 80/5
+              tool_call b read {"n":2}
+              → run b
+            b gives 2
+              tool_result b 2
+              → ask
+            summary they said u1 and a1 and u2
+              summary summary~3 of [msg:u0:user msg:a1/text msg:u2:user]: they said u1 and a1 and u2
+              usage 90/9
+              history_compacted summary~3
+              → ask
+            see
+              step, tools [read]
+              user: they said u1 and a1 and u2
+              assistant: a2
+              user: u3
+              assistant: calls a read {"n":1}
+              tool a: 1
+              assistant: calls b read {"n":2}
+              tool b: 2
+        "#]],
+    );
+}
+
+#[test]
+fn half_an_answer_of_a_turn_that_was_cut_off_is_shown_to_the_next() {
+    check(
+        r#"
+        user hello
+        event {"type":"harness_start","runId":"a9","parentId":"u0:user"}
+        event {"type":"text","runId":"a9","id":"a9/text","content":"discarded"}
+        event {"type":"model_retry","runId":"a9","attempt":2,"discards":["a9/text"],"reason":"crash"}
+        event {"type":"text","runId":"a9","id":"a9/text~2","content":"let me see"}
+        event {"type":"tool_call","runId":"a9","id":"a9/c","name":"bash","input":{}}
+        event {"type":"usage","runId":"a9","inputTokens":1,"outputTokens":1}
+        event {"type":"tool_result","runId":"a9","id":"a9/c","name":"bash","output":{"error":"cut off"},"isError":true}
+        event {"type":"harness_end","runId":"a9","reason":"cancelled"}
+        event {"type":"user","runId":"u9","parentId":"a9:harness_end","content":"go on"}
+        start
+        see
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            see
+              step, tools []
+              user: hello
+              assistant: let me see; calls c bash {}
+              tool c: error {"error":"cut off"}
+              user: go on
+        "#]],
+    );
+}

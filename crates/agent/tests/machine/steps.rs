@@ -608,6 +608,7 @@ fn agents_are_called_as_deep_and_as_often_as_they_may_be() {
     check(
         r#"
         tool agent write
+        rule allow agent
         limit max_agents 2
         start
         calls a agent {"task":"1"} & b agent {"task":"2"} & c agent {"task":"3"}
@@ -655,6 +656,7 @@ fn an_agent_too_deep_calls_no_other() {
     check(
         r#"
         tool agent write
+        rule allow agent
         limit max_depth 2
         depth 2
         start
@@ -747,6 +749,80 @@ fn work_is_handed_to_one_agent_after_the_others_have_finished() {
               harness_end done after 1
               → stop
               = {"handoff":"writer","message":"draft it"}
+        "#]],
+    );
+}
+
+#[test]
+fn a_model_that_says_nothing_is_done() {
+    check(
+        r#"
+        start
+        replies 10/0
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            replies 10/0
+              usage 10/0
+              harness_end done after 1
+              → stop
+              = ""
+        "#]],
+    );
+}
+
+#[test]
+fn what_nobody_waits_for_is_refused() {
+    check(
+        r#"
+        tool read read
+        rule allow read
+        start
+        start
+        a gives 1
+        a reports 1
+        lost a
+        allow a
+        expire a
+        calls a read {}
+        a gives 1
+        replies 10/5
+        says too late
+        replies 10/5
+        fails overloaded retry
+        "#,
+        expect![[r#"
+            start
+              harness_start
+              → ask
+            start
+              refused: run r does not wait for that
+            a gives 1
+              refused: run r does not wait for that
+            a reports 1
+              refused: run r does not wait for that
+            lost a
+              refused: run r does not wait for that
+            allow a
+              refused: relay r/a:permission is not pending: it was answered, it expired, or it never was
+            expire a
+              refused: relay r/a:permission is not pending: it was answered, it expired, or it never was
+            calls a read {}
+              tool_call a read {}
+            a gives 1
+              refused: run r does not wait for that
+            replies 10/5
+              usage 10/5
+              tool_call a read {}
+              → run a
+            says too late
+              refused: run r does not wait for that
+            replies 10/5
+              refused: run r does not wait for that
+            fails overloaded retry
+              refused: run r does not wait for that
         "#]],
     );
 }

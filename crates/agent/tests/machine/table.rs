@@ -3,9 +3,11 @@
 //! Up to `start` the lines say what the agent is: `max 3`, `on_limit ask`, `tool bash write {schema}`, `rule deny bash`,
 //! `output {schema}`, `limit max_calls 2`, `retries 1`, `compact 100 keep 2`, `system …`, `task …`, `depth 2`, and
 //! `user …` and `agent …` for a conversation that it joins. Then come inputs, see [`Input`] and [`read::input`];
-//! `see` shows what the model would be asked, `time 5000` lets milliseconds pass. After every line the laws are checked.
+//! `see` shows what the model would be asked, `worked` how long it was at work, `time 5000` lets milliseconds pass, and
+//! `user …` and `event {…}` are what others do meanwhile. After every line the laws are checked.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use antiphon_agent::machine::{Effect, Input, Now, Open, Origin, World};
@@ -26,21 +28,21 @@ pub(crate) fn check(script: &str, expect: Expect) {
     let mut table = Table::new(Setup::read(&lines[..begin]));
     let mut shown = String::new();
     for line in &lines[begin..] {
-        shown.push_str(line);
-        shown.push('\n');
+        writeln!(shown, "{line}").expect("text takes it");
         for did in table.step(line) {
-            shown.push_str(&format!("  {did}\n"));
+            writeln!(shown, "  {did}").expect("text takes it");
         }
     }
     expect.assert_eq(&shown);
 }
 
-/// A world in which calls touch nothing.
-struct Nothing;
+/// A world in which calls touch nothing but the commands they name.
+struct Commands;
 
-impl World for Nothing {
-    fn subjects(&self, _tool: &str, _input: &Json) -> Vec<Subject> {
-        Vec::new()
+impl World for Commands {
+    fn subjects(&self, _tool: &str, input: &Json) -> Vec<Subject> {
+        let command = input.value()["command"].as_str().map(str::to_owned);
+        command.map(Subject::Command).into_iter().collect()
     }
 }
 
@@ -86,7 +88,7 @@ impl Table {
     }
 
     fn now(&self) -> Now<'static> {
-        Now { at: Timestamp::from_millis(self.time).expect("a moment"), dice: 0.0, world: &Nothing }
+        Now { at: Timestamp::from_millis(self.time).expect("a moment"), dice: 0.0, world: &Commands }
     }
 
     /// Takes one line of a script; what came of it.
@@ -98,10 +100,13 @@ impl Table {
             self.time += millis.parse::<i64>().expect("milliseconds");
             return Vec::new();
         }
-        if let Some(said) = line.strip_prefix("user ") {
-            let event = read::user(said, self.history.len());
-            self.apply(event.clone());
-            return vec![write::event(&event)];
+        if line == "worked" {
+            return vec![format!("{} ms", self.agent.worked_until(self.now().at))];
+        }
+        if let Some(event) = read::of_others(line, self.history.len()) {
+            let shown = write::event(&event);
+            self.apply(event);
+            return vec![shown];
         }
         let input = read::input(line, &self.agent);
         self.feed(input)
@@ -206,18 +211,26 @@ impl Table {
         let mut discarded = BTreeSet::new();
         let (mut calls, mut results) = (BTreeSet::<String>::new(), Vec::new());
         let (mut asked, mut answered) = (Vec::new(), Vec::new());
-        let mut ends = Vec::new();
-        for (at, event) in self.history.iter().enumerate() {
+        let (mut starts, mut ends, mut at) = (Vec::new(), Vec::new(), 0);
+        let own = |event: &&Event| event.head.run_id.as_ref().is_some_and(|run| run.as_str() == "r");
+        for event in self.history.iter().filter(own) {
+            assert!(
+                event.head.at.is_some() && event.head.agent.is_some(),
+                "an event says when and who: {event:?}"
+            );
+            at += 1;
             match &event.body {
                 Body::ToolCall(call) => calls.extend([call.id.to_string()]),
                 Body::ToolResult(result) => results.push(result.id.to_string()),
                 Body::ModelRetry(retry) => discarded.extend(retry.discards.iter().cloned()),
                 Body::Relay(relay) => asked.push(relay.id.to_string()),
                 Body::RelayResolved(resolved) => answered.push(resolved.relay_id.to_string()),
+                Body::HarnessStart(_) => starts.push(at),
                 Body::HarnessEnd(_) => ends.push(at),
                 _ => {}
             }
         }
+        assert_eq!(starts, [1], "the beginning comes once, first");
         let known: BTreeSet<String> = results.iter().cloned().collect();
         assert_eq!(known.len(), results.len(), "a call has one result: {results:?}");
         let unique: BTreeSet<String> = asked.iter().cloned().collect();
@@ -234,7 +247,7 @@ impl Table {
             let open: Vec<_> = calls.difference(&known).filter(|id| !discarded.contains(*id)).collect();
             assert!(open.is_empty(), "every call has a result: {open:?}");
             assert!(pending.is_empty(), "no request outlives its run: {pending:?}");
-            assert_eq!(ends, [self.history.len() - 1], "the end comes once, last");
+            assert_eq!(ends, [at], "the end comes once, last");
         } else {
             assert!(ends.is_empty(), "a run that goes on has not ended");
         }

@@ -1,9 +1,8 @@
 //! Events, effects and prompts as lines of a table. Ids are shown without the run before them.
 
 use antiphon_agent::machine::{Effect, Next};
-use antiphon_agent::permission::Rule;
 use antiphon_agent::{Message, Prompt};
-use antiphon_event::{Body, Event, Json};
+use antiphon_event::{Body, Event};
 
 pub(crate) fn short(id: &str) -> &str {
     id.strip_prefix("r/").unwrap_or(id)
@@ -11,10 +10,6 @@ pub(crate) fn short(id: &str) -> &str {
 
 fn list(ids: &[String]) -> String {
     ids.iter().map(|id| short(id)).collect::<Vec<_>>().join(" ")
-}
-
-fn rule(kept: &Json) -> Rule {
-    serde_json::from_str(kept.as_str()).expect("a rule is kept as it is written")
 }
 
 /// An event in a few words.
@@ -62,7 +57,9 @@ pub(crate) fn event(event: &Event) -> String {
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             format!("{} {} by {}", short(resolved.relay_id.as_str()), parts.join(" "), resolved.by)
         }
-        Body::GrantAdded(grant) => format!("{} {}", rule(&grant.rule), grant.scope),
+        Body::GrantAdded(grant) => {
+            format!("{} for this {}", grant.rule.as_str(), grant.scope)
+        }
         Body::Summary(summary) => {
             format!("{} of [{}]: {}", short(&summary.id), list(&summary.sources), summary.content)
         }
@@ -98,7 +95,7 @@ pub(crate) fn effect(effect: &Effect) -> String {
         Effect::Run(call) => format!("→ run {}", short(call.as_str())),
         Effect::Spawn(call) => format!("→ spawn {}", short(call.as_str())),
         Effect::Watch(relay, at) => format!("→ watch {} until {}", short(relay.as_str()), at.millis()),
-        Effect::Keep(rule) => format!("→ keep {}", self::rule(rule)),
+        Effect::Keep(rule) => format!("→ keep {}", rule.as_str()),
         Effect::Stop => "→ stop".to_owned(),
     }
 }

@@ -1,0 +1,49 @@
+//! Where the arguments of a call came from, as far as that can be told.
+
+use antiphon_event::{Body, Json, Provenance};
+
+use super::Agent;
+use crate::permission::Origins;
+use crate::{Content, Message};
+
+impl Agent {
+    /// Where arguments came from. It takes a look at all that the agent has seen, so it is only found out where a rule
+    /// wants to know.
+    pub(super) fn sources(&self, input: &Json) -> Vec<Provenance> {
+        if !self.outfit().policy.looks_at_sources() {
+            return Vec::new();
+        }
+        let mut origins = Origins::default();
+        for message in &self.before {
+            saw_before(&mut origins, message);
+        }
+        let conversation = self.seen.conversation();
+        for node in (0..).map_while(|place| conversation.node(place)) {
+            saw(&mut origins, node.body());
+        }
+        origins.of(input)
+    }
+}
+
+fn saw(origins: &mut Origins, body: &Body) {
+    match body {
+        Body::User(user) => {
+            origins.saw(user.provenance.as_ref().unwrap_or(&Provenance::User), &user.content.to_text());
+        }
+        Body::ToolResult(result) => {
+            origins.saw_value(result.provenance.as_ref().unwrap_or(&Provenance::Tool), &result.output);
+        }
+        _ => {}
+    }
+}
+
+/// What it was told before it began says less about where it came from.
+fn saw_before(origins: &mut Origins, message: &Message) {
+    let saw =
+        |origins: &mut Origins, from: Provenance, content: &Content| origins.saw(&from, &content.to_text());
+    match message {
+        Message::User { content } => saw(origins, Provenance::User, content),
+        Message::Tool { content, .. } => saw(origins, Provenance::Tool, content),
+        Message::Assistant { .. } => {}
+    }
+}
