@@ -16,7 +16,7 @@ use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Class, Human, NodeIndex, OnError, When, Work};
 use crate::function::{Failure, Reply};
 use crate::hook::{Point, Verdict};
-use crate::moment::Moment;
+use crate::moment::{Handed, Moment};
 use crate::state::{Reduce, State};
 
 /// Whether the guards on an output still have to look at it.
@@ -33,10 +33,11 @@ impl Scheduler {
     /// Whether this attempt is under way; one that was cut off or repeated is late.
     pub(super) fn current(&self, attempt: Attempt) -> Result<(), Refusal> {
         let spot = &self.spots[attempt.node];
+        let rare = spot.rare();
         let working = matches!(spot.status, Status::Executing | Status::Interrupted)
-            && spot.delay.is_none()
-            && spot.deputy.is_none()
-            && spot.relay.is_none();
+            && rare.delay.is_none()
+            && rare.deputy.is_none()
+            && rare.relay.is_none();
         let same = spot.execution == attempt.execution && spot.attempt == attempt.attempt;
         let late = || Refusal::Late(self.flow.id(attempt.node).clone());
         if working && same { Ok(()) } else { Err(late()) }
@@ -47,14 +48,14 @@ impl Scheduler {
         attempt: Attempt,
         result: Result<Reply, Failure>,
         now: Now,
-    ) -> Result<Vec<Event>, Refusal> {
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
         self.current(attempt)?;
-        let mut events = Vec::with_capacity(4);
         match result {
-            Ok(reply) => self.completed(attempt, reply, Guarding::Full, now, &mut events),
-            Err(failure) => self.failed(attempt, failure, now, &mut events),
+            Ok(reply) => self.completed(attempt, reply, Guarding::Full, now, events),
+            Err(failure) => self.failed(attempt, failure, now, events),
         }
-        Ok(events)
+        Ok(())
     }
 
     pub(super) fn overrun(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
@@ -72,7 +73,7 @@ impl Scheduler {
     pub(super) fn again(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
         let spot = &self.spots[attempt.node];
         let same = spot.execution == attempt.execution && spot.attempt == attempt.attempt;
-        if !same || spot.delay.is_none() || spot.status != Status::Executing {
+        if !same || spot.rare().delay.is_none() || spot.status != Status::Executing {
             return Err(Refusal::Late(self.flow.id(attempt.node).clone()));
         }
         Ok(vec![self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)])
@@ -144,14 +145,10 @@ impl Scheduler {
             }
             extra = advice.events;
         }
-        let input = self.input(node);
         let moment = Moment {
-            task: &self.task,
             state: state.as_ref().unwrap_or(&self.state),
-            input: Some(&input),
             output: Some(&reply.output),
-            item: self.items.get(node),
-            others: self,
+            ..self.moment(node, Handed::To(node))
         };
         let edges = self.edges(node, &reply, rerouted, &moment, &mut extra)?;
         let end = NodeEnd {
@@ -174,10 +171,9 @@ impl Scheduler {
         if set.is_empty() && reply.writes.is_empty() {
             return Ok((BTreeMap::new(), None));
         }
-        let input = self.input(node);
         let mut contributions = self.together(&reply.writes);
         for (key, formula) in set {
-            let moment = Moment { output: Some(&reply.output), ..self.moment(node, Some(&input)) };
+            let moment = Moment { output: Some(&reply.output), ..self.moment(node, Handed::To(node)) };
             let value = formula
                 .evaluate(&moment)
                 .map_err(|error| Failure::of(ErrorCode::Expression, format!("`set.{key}`: {error}")))?;
@@ -295,6 +291,7 @@ impl Scheduler {
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         let shape = self.flow.shape();
         let place = events.len();
+        events.reserve(1 + end.edges.len());
         events.push(self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end))));
         for (position, &edge) in shape.leaving[attempt.node].iter().enumerate() {
             let Body::NodeEnd(end) = &events[place].body else { unreachable!("it was just put there") };
@@ -367,7 +364,7 @@ impl Scheduler {
             && matches!(node.class(), Class::Write | Class::External)
             && !node.idempotent
             && !retry.names(failure.code.as_str());
-        let tries = self.spots[attempt.node].retries + 1;
+        let tries = self.spots[attempt.node].rare().retries + 1;
         if unsafe_to_repeat || !retry.allows(tries, failure.code.as_str()) {
             return None;
         }
@@ -404,7 +401,7 @@ impl Scheduler {
             self.completed(attempt, reply, Guarding::Full, now, &mut events);
             return events;
         }
-        let error = self.spots[node].error.as_ref();
+        let error = self.spots[node].rare().error.as_ref();
         let message = error.map_or("it failed", |error| error.message.as_str());
         let message = format!("{message}; and its fallback `{}` did not help", self.flow.id(deputy));
         let code = error.and_then(|error| error.code.clone()).unwrap_or(ErrorCode::Failed);

@@ -207,14 +207,17 @@ impl Scheduler {
         }
     }
 
-    /// The back edges that may be taken now: all that have fired to one target with nothing busy beyond it.
-    pub(super) fn takeable(&self) -> Vec<EdgeIndex> {
+    /// The first target of a back edge that has fired with nothing busy beyond it: all that fired to it may be taken.
+    pub(super) fn takeable(&self) -> Option<NodeIndex> {
         let shape = self.flow.shape();
-        let idle = |edge: &&EdgeIndex| self.busy[shape.reach_of[&shape.ends[**edge].1]] == 0;
-        let Some(target) = self.fired.iter().find(idle).map(|edge| shape.ends[*edge].1) else {
-            return Vec::new();
-        };
-        self.fired.iter().copied().filter(|edge| shape.ends[*edge].1 == target).collect()
+        let mut targets = self.fired.iter().map(|edge| shape.ends[*edge].1);
+        targets.find(|target| self.busy[shape.reach_of[target]] == 0)
+    }
+
+    /// The back edges to a node that have fired and were not taken.
+    pub(super) fn fired_to(&self, target: NodeIndex) -> impl Iterator<Item = EdgeIndex> + '_ {
+        let ends = &self.flow.shape().ends;
+        self.fired.iter().copied().filter(move |edge| ends[*edge].1 == target)
     }
 
     /// Goes round: all that was settled beyond the target is to be done again.
@@ -223,11 +226,12 @@ impl Scheduler {
         if let Some(position) = self.fired.iter().position(|fired| *fired == edge) {
             self.fired.remove(position);
         }
-        let joins_others = !self.spots[target].brought.is_empty() && self.spots[target].queue == Queue::Ready;
+        let joins_others =
+            !self.spots[target].rare().brought.is_empty() && self.spots[target].queue == Queue::Ready;
         if !joins_others {
             self.reset(target);
         }
-        self.spots[target].brought.push(edge);
+        self.spots[target].keep().brought.push(edge);
         if !joins_others {
             self.enqueue(target, Queue::Ready);
             self.reconsider(target);
@@ -244,8 +248,10 @@ impl Scheduler {
             }
             let spot = &mut self.spots[node];
             spot.status = Status::Pending;
-            spot.brought.clear();
-            spot.input = None;
+            if let Some(rare) = spot.kept() {
+                rare.brought.clear();
+                rare.input = None;
+            }
             if let Some(layer) = self.flow.shape().layer[node] {
                 self.layers[layer as usize].unsettled += 1;
                 self.closing.retain(|closing| *closing != layer as usize);
