@@ -105,7 +105,7 @@ impl Scheduler {
             edge_type: edge_type.into(),
             condition,
         };
-        self.event(now, Body::EdgeTransition(Box::new(transition)))
+        self.event(now, Body::EdgeTransition(transition))
     }
 
     /// What is due for a node that the scheduler itself has to see to.

@@ -240,7 +240,7 @@ impl Scheduler {
             };
             any |= live;
             let to = self.flow.id(self.flow.shape().ends[edge].1).clone();
-            decisions.push(EdgeDecision { to, live, extra: Map::new() });
+            decisions.push(EdgeDecision { to, live, extra: None });
         }
         for (&edge, decision) in leaving.iter().zip(&mut decisions) {
             let by_default = matches!(self.flow.edges()[edge].when, When::Default) && rerouted.is_none();
@@ -319,7 +319,7 @@ impl Scheduler {
             let definition = &self.flow.edges()[*edge];
             let live = matches!(definition.when, When::Reroute) && definition.to == to;
             let to = self.flow.id(self.flow.shape().ends[*edge].1).clone();
-            EdgeDecision { to, live, extra: Map::new() }
+            EdgeDecision { to, live, extra: None }
         };
         let mut end = Self::end_of(next, status, None);
         end.output = given;
@@ -388,7 +388,7 @@ impl Scheduler {
             edge_type: FALLBACK.into(),
             condition: None,
         };
-        events.push(self.event(now, Body::EdgeTransition(Box::new(transition))));
+        events.push(self.event(now, Body::EdgeTransition(transition)));
     }
 
     /// The node that took over has ended.
