@@ -421,32 +421,30 @@ impl Scheduler {
         Attempt { node, execution: spot.execution, attempt: spot.attempt }
     }
 
-    /// The head of an event of this run.
-    #[inline]
-    fn head(&self, now: Now) -> Head {
-        Head {
-            at: Some(now.at),
-            run_id: Some(self.origin.run.clone()),
-            event_flow_id: self.origin.turn.clone(),
-            ..Head::default()
-        }
-    }
-
+    /// An event of this run.
     #[inline]
     fn event(&self, now: Now, body: Body) -> Event {
-        Event { head: self.head(now), body, extra: Vec::new() }
+        Event { head: self.head(now, None), body, extra: Vec::new() }
     }
 
     /// An event in the scope of a node.
     #[inline]
     fn node_event(&self, now: Now, node: NodeIndex, body: Body) -> Event {
-        let mut head = self.head(now);
-        let id = self.flow.id(node);
-        head.node_id = Some(id.clone());
-        if !self.origin.path.is_empty() {
-            head.node_path = Some(self.path(node));
+        Event { head: self.head(now, Some(node)), body, extra: Vec::new() }
+    }
+
+    /// Made in one go, as every event has one and it is large.
+    #[inline]
+    fn head(&self, now: Now, node: Option<NodeIndex>) -> Head {
+        let nested = node.filter(|_| !self.origin.path.is_empty());
+        Head {
+            at: Some(now.at),
+            run_id: Some(self.origin.run.clone()),
+            event_flow_id: self.origin.turn.clone(),
+            node_id: node.map(|node| self.flow.id(node).clone()),
+            node_path: nested.map(|node| self.path(node)),
+            ..Head::default()
         }
-        Event { head, body, extra: Vec::new() }
     }
 
     /// The way to a node from the outermost flow.

@@ -8,6 +8,7 @@ use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Body, Event, FlowNodeId, Json, Mode, NodeStatus};
 use serde_json::{Map, Value};
 
+use super::settle::take_out;
 use super::spot::{Queue, Rare, Spot, Status, Why};
 use super::{Effect, Effects, Phase, Scheduler};
 use crate::definition::{NodeIndex, Work};
@@ -228,7 +229,7 @@ impl Scheduler {
     }
 
     fn layer_closed(&mut self, layer: u32) {
-        self.closing.retain(|closing| *closing != layer as usize);
+        take_out(&mut self.closing, &(layer as usize));
         if let Some(layer) = self.layers.get_mut(layer as usize) {
             layer.open = false;
         }

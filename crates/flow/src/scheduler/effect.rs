@@ -1,7 +1,7 @@
 //! [`Effect`]: something to be done outside, and [`Effects`], all that one event asks for.
 
 use std::ops::Deref;
-use std::{iter, option, slice, vec};
+use std::{slice, vec};
 
 use antiphon_event::{RelayId, Timestamp};
 
@@ -48,14 +48,35 @@ impl Deref for Effects {
 
 impl IntoIterator for Effects {
     type Item = Effect;
-    type IntoIter = iter::Chain<option::IntoIter<Effect>, vec::IntoIter<Effect>>;
+    type IntoIter = IntoIter;
 
-    fn into_iter(self) -> Self::IntoIter {
-        let (one, many) = match self {
-            Self::None => (None, Vec::new()),
-            Self::One(effect) => (Some(effect), Vec::new()),
-            Self::Many(effects) => (None, effects),
-        };
-        one.into_iter().chain(many)
+    #[inline]
+    fn into_iter(self) -> IntoIter {
+        match self {
+            Self::None => IntoIter::One(None),
+            Self::One(effect) => IntoIter::One(Some(effect)),
+            Self::Many(effects) => IntoIter::Many(effects.into_iter()),
+        }
+    }
+}
+
+/// Each of [`Effects`], in order.
+#[derive(Debug, Clone)]
+pub enum IntoIter {
+    /// At most one is left.
+    One(Option<Effect>),
+    /// Any number may be.
+    Many(vec::IntoIter<Effect>),
+}
+
+impl Iterator for IntoIter {
+    type Item = Effect;
+
+    #[inline]
+    fn next(&mut self) -> Option<Effect> {
+        match self {
+            Self::One(effect) => effect.take(),
+            Self::Many(effects) => effects.next(),
+        }
     }
 }

@@ -129,7 +129,7 @@ impl Scheduler {
         reply: Reply,
         (writes, state): Written,
         rerouted: Option<&str>,
-    ) -> Result<(NodeEnd, Vec<Body>), Failure> {
+    ) -> Result<(Box<NodeEnd>, Vec<Body>), Failure> {
         let node = attempt.node;
         let hooks = &self.flow.settings().hooks;
         let mut extra = Vec::new();
@@ -162,7 +162,7 @@ impl Scheduler {
             writes: (!writes.is_empty()).then_some(writes),
             edges,
         };
-        Ok((end, extra))
+        Ok((Box::new(end), extra))
     }
 
     /// What a node contributes to the state, and the state with that in it.
@@ -225,7 +225,7 @@ impl Scheduler {
         };
         let leaving = &self.flow.shape().leaving[node];
         let mut decisions = Vec::with_capacity(leaving.len());
-        let mut any = false;
+        let (mut any, mut defaults) = (false, false);
         for &edge in leaving {
             let definition = &self.flow.edges()[edge];
             let live = match (rerouted, &definition.when, chosen) {
@@ -239,8 +239,12 @@ impl Scheduler {
                 })?,
             };
             any |= live;
+            defaults |= matches!(definition.when, When::Default);
             let to = self.flow.id(self.flow.shape().ends[edge].1).clone();
             decisions.push(EdgeDecision { to, live, extra: None });
+        }
+        if !defaults && self.flow.settings().hooks.is_empty() {
+            return Ok(decisions);
         }
         for (&edge, decision) in leaving.iter().zip(&mut decisions) {
             let by_default = matches!(self.flow.edges()[edge].when, When::Default) && rerouted.is_none();
@@ -286,13 +290,13 @@ impl Scheduler {
     }
 
     /// Writes the end of an execution down, with the edges that are taken at once.
-    fn node_end(&self, attempt: Attempt, mut end: NodeEnd, now: Now, events: &mut Vec<Event>) {
+    fn node_end(&self, attempt: Attempt, mut end: Box<NodeEnd>, now: Now, events: &mut Vec<Event>) {
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         let shape = self.flow.shape();
         let place = events.len();
         events.reserve(1 + end.edges.len());
-        events.push(self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end))));
+        events.push(self.node_event(now, attempt.node, Body::NodeEnd(end)));
         for (position, &edge) in shape.leaving[attempt.node].iter().enumerate() {
             let Body::NodeEnd(end) = &events[place].body else { unreachable!("it was just put there") };
             if end.edges.get(position).is_some_and(|decision| decision.live) && !shape.back[edge] {
@@ -433,11 +437,11 @@ impl Scheduler {
         let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
-        self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end)))
+        self.node_event(now, attempt.node, Body::NodeEnd(end))
     }
 
-    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {
-        NodeEnd {
+    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> Box<NodeEnd> {
+        Box::new(NodeEnd {
             status,
             execution: attempt.execution,
             attempt: attempt.attempt,
@@ -447,7 +451,7 @@ impl Scheduler {
             telemetry: None,
             writes: None,
             edges: Vec::new(),
-        }
+        })
     }
 
     /// What a guard makes of a yes that no person gave.

@@ -1,5 +1,7 @@
 //! The rule of readiness: edges are decided, nodes are queued, loops come to rest and go round again.
 
+use std::collections::VecDeque;
+
 use antiphon_event::body::flow::EdgeDecision;
 
 use super::Scheduler;
@@ -9,10 +11,14 @@ use crate::definition::{EdgeIndex, Join, NodeIndex, When};
 impl Scheduler {
     /// Decides the edges that leave a node that completed.
     pub(super) fn decide_edges(&mut self, node: NodeIndex, decided: &[EdgeDecision]) {
-        let rerouted =
-            self.leaving(node).iter().zip(decided).any(|(edge, decision)| {
-                decision.live && matches!(self.flow.edges()[*edge].when, When::Reroute)
-            });
+        let reroutes = |edge: EdgeIndex| matches!(self.flow.edges()[edge].when, When::Reroute);
+        // Those come last, so most nodes are seen to have none at once.
+        let rerouted = self.leaving(node).last().is_some_and(|edge| reroutes(*edge))
+            && self
+                .leaving(node)
+                .iter()
+                .zip(decided)
+                .any(|(edge, decision)| decision.live && reroutes(*edge));
         for position in 0..self.leaving(node).len() {
             let edge = self.leaving(node)[position];
             let target = self.flow.shape().ends[edge].1;
@@ -101,21 +107,15 @@ impl Scheduler {
             Queue::Ready => &mut self.ready,
             Queue::Skip => &mut self.skips,
         };
-        if line.front() == Some(&node) {
-            line.pop_front();
-        } else {
-            line.retain(|other| *other != node);
-        }
+        take_out(line, &node);
         // Its status changes with the same event, so it is busy all along.
         self.spots[node].queue = Queue::None;
         self.spots[node].leaving_line = true;
     }
 
     pub(super) fn unfollow(&mut self, node: NodeIndex) {
-        if self.follow.front() == Some(&node) {
-            self.follow.pop_front();
-        } else {
-            self.follow.retain(|other| *other != node);
+        if !self.follow.is_empty() {
+            take_out(&mut self.follow, &node);
         }
     }
 
@@ -277,6 +277,15 @@ impl Scheduler {
                 self.evaluate(node);
             }
         }
+    }
+}
+
+/// Takes something out of a line in which it is mostly the first.
+pub(super) fn take_out<T: PartialEq>(line: &mut VecDeque<T>, gone: &T) {
+    if line.front() == Some(gone) {
+        line.pop_front();
+    } else {
+        line.retain(|other| other != gone);
     }
 }
 

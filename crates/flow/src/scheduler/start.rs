@@ -34,6 +34,24 @@ pub(super) enum Watched {
     },
 }
 
+/// Layers that open with one decision: mostly one.
+#[derive(Default)]
+struct Opened {
+    last: Option<u32>,
+    others: Vec<u32>,
+}
+
+impl Opened {
+    /// Adds one; whether it was not there.
+    fn insert(&mut self, layer: u32) -> bool {
+        let new = self.last != Some(layer) && !self.others.contains(&layer);
+        if new {
+            self.others.extend(self.last.replace(layer));
+        }
+        new
+    }
+}
+
 impl Scheduler {
     pub(super) fn begin(
         &self,
@@ -106,7 +124,7 @@ impl Scheduler {
         let left = usize::try_from(left.min(now.steps.unwrap_or(u64::MAX))).unwrap_or(usize::MAX);
         let count = self.ready.len().min(slots).min(left).min(STARTS_MAX);
         events.reserve(count + 1);
-        let mut opened = Vec::new();
+        let mut opened = Opened::default();
         for &node in self.ready.iter().take(count) {
             self.open_layer(node, &mut opened, now, events);
             self.start(node, now, events);
@@ -114,11 +132,10 @@ impl Scheduler {
         count > 0
     }
 
-    fn open_layer(&self, node: NodeIndex, opened: &mut Vec<u32>, now: Now, events: &mut Vec<Event>) {
+    fn open_layer(&self, node: NodeIndex, opened: &mut Opened, now: Now, events: &mut Vec<Event>) {
         let Some(layer) = self.flow.shape().layer[node] else { return };
         let open = self.layers[layer as usize].open && !self.closing.contains(&(layer as usize));
-        if !open && opened.last() != Some(&layer) && !opened.contains(&layer) {
-            opened.push(layer);
+        if !open && opened.insert(layer) {
             events.push(self.event(now, Body::LayerStart(LayerStart { layer })));
         }
     }
