@@ -424,30 +424,32 @@ impl Scheduler {
     /// An event of this run.
     #[inline]
     fn event(&self, now: Now, body: Body) -> Event {
-        Event { head: self.head(now, None), body, extra: Vec::new() }
+        let head = Head {
+            at: Some(now.at),
+            run_id: Some(self.origin.run.clone()),
+            event_flow_id: self.origin.turn.clone(),
+            ..Head::default()
+        };
+        Event { head, body, extra: Vec::new() }
     }
 
     /// An event in the scope of a node.
     #[inline]
     fn node_event(&self, now: Now, node: NodeIndex, body: Body) -> Event {
-        Event { head: self.head(now, Some(node)), body, extra: Vec::new() }
-    }
-
-    /// Made in one go, as every event has one and it is large.
-    #[inline]
-    fn head(&self, now: Now, node: Option<NodeIndex>) -> Head {
-        let nested = node.filter(|_| !self.origin.path.is_empty());
-        Head {
+        let node_path = (!self.origin.path.is_empty()).then(|| self.path(node));
+        let head = Head {
             at: Some(now.at),
             run_id: Some(self.origin.run.clone()),
             event_flow_id: self.origin.turn.clone(),
-            node_id: node.map(|node| self.flow.id(node).clone()),
-            node_path: nested.map(|node| self.path(node)),
+            node_id: Some(self.flow.id(node).clone()),
+            node_path,
             ..Head::default()
-        }
+        };
+        Event { head, body, extra: Vec::new() }
     }
 
     /// The way to a node from the outermost flow.
+    #[inline(never)]
     pub fn path(&self, node: NodeIndex) -> Vec<FlowNodeId> {
         let mut path = self.origin.path.clone();
         path.push(self.flow.id(node).clone());

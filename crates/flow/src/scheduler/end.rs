@@ -112,8 +112,11 @@ impl Scheduler {
                 }
             }
         }
-        let writes = self.writes(node, &reply);
-        match writes.and_then(|written| self.consequences(attempt, reply, written, rerouted.as_deref())) {
+        let written = match self.writes(node, &reply) {
+            Ok(written) => written,
+            Err(failure) => return self.failed(attempt, failure, now, events),
+        };
+        match self.consequences(attempt, reply, written, rerouted.as_deref()) {
             Ok((end, extra)) => {
                 events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
                 self.node_end(attempt, end, now, events);
