@@ -144,6 +144,14 @@ impl Formula {
         }
     }
 
+    /// Whether it may look at the state.
+    pub(crate) fn sees_state(&self) -> bool {
+        match self {
+            Self::Expression(expression) => expression.paths().iter().any(|path| path.root == Root::State),
+            Self::Closure(_) => true,
+        }
+    }
+
     pub(crate) fn evaluate(&self, moment: &Moment<'_>) -> Result<Value, String> {
         match self {
             Self::Expression(expression) => expression.evaluate(moment).map_err(|error| error.to_string()),

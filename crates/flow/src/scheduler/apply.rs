@@ -69,7 +69,7 @@ impl Scheduler {
 
     /// Time passes while the run is at work; not while it waits for people or has no process.
     fn tick(&mut self, event: &Event) {
-        let Some(at) = event.head.at else { return };
+        let Some(at) = event.head.at.filter(|at| self.clock.last != Some(*at)) else { return };
         let counts =
             self.phase == Phase::Running && self.at_work() && !matches!(event.body, Body::Resumed(_));
         if let Some(last) = self.clock.last.filter(|_| counts) {
@@ -298,9 +298,7 @@ impl Scheduler {
     fn write<'a>(&mut self, writes: impl Iterator<Item = (&'a String, &'a Json)>) {
         for (key, contribution) in writes {
             // Checked before it became an event; a flow that has changed since leaves the key as it was.
-            if let Ok(state) = self.state.fold([(key.as_str(), &contribution.value())]) {
-                self.state = state;
-            }
+            _ = self.state.write(key, contribution.value());
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::definition::{Class, Human, NodeIndex, OnError, When, Work};
 use crate::function::{Failure, Reply};
 use crate::hook::{Point, Verdict};
 use crate::moment::{Handed, Moment};
-use crate::state::{Reduce, State};
+use crate::state::{self, Reduce, State};
 
 /// Whether the guards on an output still have to look at it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Scheduler {
                 }
             }
         }
-        let written = match self.writes(node, &reply) {
+        let written = match self.writes(node, &mut reply) {
             Ok(written) => written,
             Err(failure) => return self.failed(attempt, failure, now, events),
         };
@@ -168,13 +168,13 @@ impl Scheduler {
         Ok((Box::new(end), extra))
     }
 
-    /// What a node contributes to the state, and the state with that in it.
-    fn writes(&self, node: NodeIndex, reply: &Reply) -> Result<Written, Failure> {
+    /// What a node contributes to the state, and the state with that in it if somebody looks at it.
+    fn writes(&self, node: NodeIndex, reply: &mut Reply) -> Result<Written, Failure> {
         let set = &self.flow.nodes()[node].set;
         if set.is_empty() && reply.writes.is_empty() {
             return Ok((BTreeMap::new(), None));
         }
-        let mut contributions = self.together(&reply.writes);
+        let mut contributions = self.together(std::mem::take(&mut reply.writes));
         for (key, formula) in set {
             let moment = Moment { output: Some(&reply.output), ..self.moment(node, Handed::To(node)) };
             let value = formula
@@ -182,32 +182,45 @@ impl Scheduler {
                 .map_err(|error| Failure::of(ErrorCode::Expression, format!("`set.{key}`: {error}")))?;
             contributions.push((key.clone(), value));
         }
-        // In the run of a map the keys are those of the flow around it, which folds them when the map ends.
-        let state = if self.origin.item {
-            None
-        } else {
-            let values = contributions.iter().map(|(key, value)| (key.as_str(), value));
-            Some(self.state.fold(values).map_err(|error| Failure::of(ErrorCode::Schema, error.to_string()))?)
-        };
+        let state = self.state_after(node, &contributions);
+        let state = state.map_err(|error| Failure::of(ErrorCode::Schema, error.to_string()))?;
         let writes = contributions.into_iter().map(|(key, value)| (key, Json::from(value))).collect();
         Ok((writes, state))
     }
 
+    /// The state that the conditions of the edges see, if any looks at it; contributions have to fit in any case.
+    fn state_after(
+        &self,
+        node: NodeIndex,
+        contributions: &[(String, Value)],
+    ) -> Result<Option<State>, state::Error> {
+        // In the run of a map the keys are those of the flow around it, which folds them when the map ends.
+        if self.origin.item {
+            return Ok(None);
+        }
+        let looks = |edge: &usize| match &self.flow.edges()[*edge].when {
+            When::If(condition) => condition.sees_state(),
+            When::Always | When::Default | When::Reroute => false,
+        };
+        if !self.flow.shape().leaving[node].iter().any(looks) {
+            return self.state.check(contributions).map(|()| None);
+        }
+        let values = contributions.iter().map(|(key, value)| (key.as_str(), value));
+        self.state.fold(values).map(Some)
+    }
+
     /// Several contributions to one key become one, in order, as the key's reducer would fold them.
-    fn together(&self, writes: &[(String, Value)]) -> Vec<(String, Value)> {
-        let mut folded: Vec<(String, Value)> = Vec::with_capacity(writes.len());
-        let mut places = std::collections::HashMap::new();
+    fn together(&self, writes: Vec<(String, Value)>) -> Vec<(String, Value)> {
+        let mut folded: Vec<(String, Value)> =
+            Vec::with_capacity(writes.len().min(self.state.keys().count()));
         for (key, value) in writes {
-            let reduce =
-                self.state.keys().find(|known| known.name == *key).map_or(Reduce::Last, |key| key.reduce);
-            let list = || (reduce == Reduce::Append).then(|| Value::Array(Vec::new()));
-            let place = *places.entry(key.as_str()).or_insert(folded.len());
-            let before = folded.get(place).map(|(_, before)| before.clone()).or_else(list);
-            // What cannot be folded is kept as it is, and refused when it is folded into the state.
-            let after = reduce.fold(before.as_ref(), value).unwrap_or_else(|_| value.clone());
-            match folded.get_mut(place) {
-                Some((_, before)) => *before = after,
-                None => folded.push((key.clone(), after)),
+            let reduce = self.state.key(&key).map_or(Reduce::Last, |key| key.reduce);
+            let addition = reduce.addition(value);
+            match folded.iter_mut().find(|(known, _)| *known == key) {
+                None => folded.push((key, addition)),
+                Some((_, before)) if reduce.grows(Some(before), &addition) => state::grow(before, addition),
+                // What cannot be folded is kept as it is, and refused when it is folded into the state.
+                Some((_, before)) => *before = reduce.fold(Some(before), &addition).unwrap_or(addition),
             }
         }
         folded
@@ -419,9 +432,9 @@ impl Scheduler {
     /// The failure counts as completed; the guards do not look at it.
     fn isolated(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
         let output = json!({"error": {"code": failure.code.as_str(), "message": failure.message}});
-        let reply = Reply::new(output);
+        let mut reply = Reply::new(output);
         // What it contributes may need the output that there is not; then it contributes nothing.
-        let written = self.writes(attempt.node, &reply).unwrap_or_default();
+        let written = self.writes(attempt.node, &mut reply).unwrap_or_default();
         match self.consequences(attempt, reply, written, None) {
             Ok((mut end, extra)) => {
                 end.error = Some(node_error(failure));
