@@ -167,7 +167,7 @@ vocabulary! {
     "node_skipped" NodeSkipped(flow::NodeSkipped) ["runId" "nodeId"],
     "node_retry" NodeRetry(Box<flow::NodeRetry>) ["runId" "nodeId"],
     "node_timeout" NodeTimeout(flow::NodeTimeout) ["runId" "nodeId"],
-    "edge_transition" EdgeTransition(Box<flow::EdgeTransition>) ["runId"],
+    "edge_transition" EdgeTransition(flow::EdgeTransition) ["runId"],
     "layer_start" LayerStart(flow::LayerStart) ["runId"],
     "layer_end" LayerEnd(flow::LayerEnd) ["runId"],
     "handoff" Handoff(flow::Handoff) ["runId"],

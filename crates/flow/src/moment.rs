@@ -9,6 +9,7 @@ use std::sync::Arc;
 use antiphon_event::Json;
 use serde_json::Value;
 
+use crate::definition::NodeIndex;
 use crate::expr::{Expression, Path, Root, Scope};
 use crate::state::State;
 
@@ -18,7 +19,7 @@ pub struct Moment<'a> {
     pub(crate) task: &'a Json,
     pub(crate) state: &'a State,
     /// What the node gets; in edge conditions, what the source got.
-    pub(crate) input: Option<&'a Json>,
+    pub(crate) input: Handed<'a>,
     /// What the source gave.
     pub(crate) output: Option<&'a Json>,
     /// The item, in a map.
@@ -26,8 +27,18 @@ pub struct Moment<'a> {
     pub(crate) others: &'a dyn Others,
 }
 
+/// An input that may not have been put together yet: most expressions do not look at it.
+#[derive(Clone, Copy)]
+pub(crate) enum Handed<'a> {
+    Nothing,
+    This(&'a Json),
+    /// What this node gets.
+    To(NodeIndex),
+}
+
 /// What is known of the nodes of a run, by id.
 pub(crate) trait Others {
+    fn input(&self, node: NodeIndex) -> Json;
     fn output(&self, node: &str) -> Option<Json>;
     fn status(&self, node: &str) -> Option<&'static str>;
     fn executions(&self, node: &str) -> Option<u32>;
@@ -42,7 +53,7 @@ impl Moment<'_> {
 
     /// What the node gets; in edge conditions, what the source got.
     pub fn input(&self) -> Value {
-        self.input.map_or(Value::Null, Json::value)
+        self.handed().unwrap_or_default()
     }
 
     /// What the source of the edge gave.
@@ -65,6 +76,14 @@ impl Moment<'_> {
         self.others.executions(node).unwrap_or_default()
     }
 
+    fn handed(&self) -> Option<Value> {
+        match self.input {
+            Handed::Nothing => None,
+            Handed::This(input) => Some(input.value()),
+            Handed::To(node) => Some(self.others.input(node).value()),
+        }
+    }
+
     fn member(&self, root: Root, name: &str) -> Option<Cow<'_, Value>> {
         match root {
             Root::State => self.state.get(name).map(Cow::Borrowed),
@@ -83,7 +102,7 @@ impl Moment<'_> {
         };
         match root {
             Root::Task => Some(self.task.value()),
-            Root::Input => self.input.map(Json::value),
+            Root::Input => self.handed(),
             Root::Output => self.output.map(Json::value),
             Root::Item => self.item.map(Json::value),
             Root::State => members(self.state.keys().map(|key| key.name.clone()).collect()),
@@ -122,6 +141,14 @@ impl Formula {
         match self {
             Self::Expression(expression) => Some(expression.text()),
             Self::Closure(_) => None,
+        }
+    }
+
+    /// Whether it may look at the state.
+    pub(crate) fn sees_state(&self) -> bool {
+        match self {
+            Self::Expression(expression) => expression.paths().iter().any(|path| path.root == Root::State),
+            Self::Closure(_) => true,
         }
     }
 

@@ -10,6 +10,7 @@
 mod advance;
 mod apply;
 mod ask;
+mod effect;
 mod end;
 mod finish;
 mod hand;
@@ -27,6 +28,7 @@ use antiphon_event::{
     Timestamp,
 };
 
+pub use self::effect::{Effect, Effects};
 pub use self::spot::Waits;
 use self::spot::{Decision, Spot, Status};
 use crate::definition::{EdgeIndex, Flow, NodeIndex, Work};
@@ -64,6 +66,8 @@ pub struct Scheduler {
     cancel: Option<Mode>,
     canceller: String,
     clock: Clockwork,
+    /// The node the last event was about.
+    last: NodeIndex,
 }
 
 /// Where the events of a run belong.
@@ -185,21 +189,6 @@ pub struct Attempt {
     pub attempt: u32,
 }
 
-/// What the scheduler wants done outside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Effect {
-    /// Do the work of a node.
-    Perform(Attempt),
-    /// Say [`Input::Due`] after so many milliseconds.
-    Wait(Attempt, u64),
-    /// Say [`Input::Expired`] at this moment.
-    Watch(RelayId, Timestamp),
-    /// Cut the work of a node off; what it still says or gives is dropped.
-    Stop(Attempt),
-    /// Let the work of a node come to a good end soon.
-    Wind(Attempt),
-}
-
 /// Why an input was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -269,6 +258,7 @@ impl Scheduler {
             cancel: None,
             canceller: String::new(),
             clock: Clockwork::default(),
+            last: 0,
             flow,
             origin,
         }
@@ -286,9 +276,16 @@ impl Scheduler {
 
     /// Looks at an input and says what happens because of it; changes nothing.
     pub fn decide(&self, input: Input, now: Now) -> Result<Vec<Event>, Refusal> {
-        match input {
+        let mut events = Vec::with_capacity(2);
+        self.decide_into(input, now, &mut events)?;
+        Ok(events)
+    }
+
+    /// The same with the events added to those that are there; none are if the input is not taken.
+    pub fn decide_into(&self, input: Input, now: Now, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        let decided = match input {
+            Input::Outcome { attempt, result } => return self.outcome(attempt, result, now, events),
             Input::Start { task, state } => self.begin(task, state, now),
-            Input::Outcome { attempt, result } => self.outcome(attempt, result, now),
             Input::Timeout(attempt) => self.overrun(attempt, now),
             Input::Due(attempt) => self.again(attempt, now),
             Input::Paused(attempt) => self.pause(attempt, now),
@@ -299,7 +296,9 @@ impl Scheduler {
             Input::Limit(reason) => self.limit(reason, now),
             Input::Resume => Ok(self.resume(now)),
             Input::Patch { writes, by } => self.patch(writes, by, now),
-        }
+        };
+        events.extend(decided?);
+        Ok(())
     }
 
     /// The flow.
@@ -347,7 +346,7 @@ impl Scheduler {
 
     /// The requests that wait for a person.
     pub fn relays(&self) -> impl Iterator<Item = &RelayId> {
-        self.spots.iter().filter_map(|spot| spot.relay.as_ref().map(|relay| &relay.id))
+        self.spots.iter().filter_map(|spot| spot.rare().relay.as_ref().map(|relay| &relay.id))
     }
 
     /// The status of a node, as events write it.
@@ -362,7 +361,7 @@ impl Scheduler {
 
     /// What a node counted when it last ended.
     pub fn telemetry(&self, node: NodeIndex) -> Option<&Telemetry> {
-        self.spots[node].telemetry.as_deref()
+        self.spots[node].rare().telemetry.as_ref()
     }
 
     /// Attempts that have started and have no outcome: what a new process has to take care of. What the scheduler
@@ -395,13 +394,13 @@ impl Scheduler {
 
     /// The request a node waits for.
     pub fn relay_of(&self, node: NodeIndex) -> Option<&RelayId> {
-        self.spots[node].relay.as_ref().map(|relay| &relay.id)
+        self.spots[node].rare().relay.as_ref().map(|relay| &relay.id)
     }
 
     /// Nodes that failed, with what went wrong.
     pub fn failures(&self) -> impl Iterator<Item = (&FlowNodeId, &NodeError)> {
         let failed = self.spots.iter().enumerate().filter(|(_, spot)| spot.status == Status::Failed);
-        failed.filter_map(|(node, spot)| Some((self.flow.id(node), spot.error.as_ref()?)))
+        failed.filter_map(|(node, spot)| Some((self.flow.id(node), spot.rare().error.as_ref()?)))
     }
 
     /// How long it has been at work if it is `now`.
@@ -422,32 +421,35 @@ impl Scheduler {
         Attempt { node, execution: spot.execution, attempt: spot.attempt }
     }
 
-    /// The head of an event of this run.
-    fn head(&self, now: Now) -> Head {
-        Head {
+    /// An event of this run.
+    #[inline]
+    fn event(&self, now: Now, body: Body) -> Event {
+        let head = Head {
             at: Some(now.at),
             run_id: Some(self.origin.run.clone()),
             event_flow_id: self.origin.turn.clone(),
             ..Head::default()
-        }
-    }
-
-    fn event(&self, now: Now, body: Body) -> Event {
-        Event { head: self.head(now), body, extra: Vec::new() }
+        };
+        Event { head, body, extra: Vec::new() }
     }
 
     /// An event in the scope of a node.
+    #[inline]
     fn node_event(&self, now: Now, node: NodeIndex, body: Body) -> Event {
-        let mut head = self.head(now);
-        let id = self.flow.id(node);
-        head.node_id = Some(id.clone());
-        if !self.origin.path.is_empty() {
-            head.node_path = Some(self.path(node));
-        }
+        let node_path = (!self.origin.path.is_empty()).then(|| self.path(node));
+        let head = Head {
+            at: Some(now.at),
+            run_id: Some(self.origin.run.clone()),
+            event_flow_id: self.origin.turn.clone(),
+            node_id: Some(self.flow.id(node).clone()),
+            node_path,
+            ..Head::default()
+        };
         Event { head, body, extra: Vec::new() }
     }
 
     /// The way to a node from the outermost flow.
+    #[inline(never)]
     pub fn path(&self, node: NodeIndex) -> Vec<FlowNodeId> {
         let mut path = self.origin.path.clone();
         path.push(self.flow.id(node).clone());
@@ -475,6 +477,10 @@ impl Others for Scheduler {
             Some(around) => Some(around.0.get(node)?.2),
             None => Some(self.spots[self.flow.index(node)?].execution),
         }
+    }
+
+    fn input(&self, node: NodeIndex) -> Json {
+        self.input(node)
     }
 
     fn ids(&self) -> Vec<String> {

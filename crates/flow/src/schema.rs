@@ -67,6 +67,30 @@ impl Schema {
         &self.0.source
     }
 
+    /// Whether it judges the items of a list and the members of an object one by one: then what is added to a value
+    /// that fits need only fit by itself.
+    pub(crate) fn judges_members(&self) -> bool {
+        const WORDS: &[&str] = &[
+            "$comment",
+            "$defs",
+            "$schema",
+            "additionalProperties",
+            "default",
+            "description",
+            "examples",
+            "items",
+            "patternProperties",
+            "properties",
+            "required",
+            "title",
+            "type",
+        ];
+        match &self.0.source {
+            Value::Object(words) => words.keys().all(|word| WORDS.contains(&word.as_str())),
+            source => source.is_boolean(),
+        }
+    }
+
     /// Whether a value fits; if not, the first place where it does not.
     pub fn validate(&self, value: &Value) -> Result<(), Violation> {
         if self.0.validator.is_valid(value) {

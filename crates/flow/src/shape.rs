@@ -10,6 +10,9 @@ use crate::definition::{Edge, EdgeIndex, Node, NodeIndex, Settings, When};
 /// Nodes by id. Looked up for every event, so hashed fast; the seed is fixed, as a flow comes from its owner.
 pub(crate) type Index = HashMap<String, NodeIndex, foldhash::fast::FixedState>;
 
+/// Something about few nodes, edges or regions, by index; hashed fast for the same reason.
+pub(crate) type ByIndex<T> = HashMap<usize, T, foldhash::fast::FixedState>;
+
 /// How the nodes and edges of a flow hang together.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
@@ -26,7 +29,7 @@ pub struct Shape {
     /// Whether an edge leads back.
     pub(crate) back: Vec<bool>,
     /// The edges that lead back from each node; most nodes have none.
-    pub(crate) returning: HashMap<NodeIndex, Vec<EdgeIndex>>,
+    pub(crate) returning: ByIndex<Vec<EdgeIndex>>,
     /// The longest forward path from an entry to each node; `None` for one that only takes over for others.
     pub(crate) layer: Vec<Option<u32>>,
     /// How many layers there are.
@@ -38,13 +41,13 @@ pub struct Shape {
     /// The regions each node is in.
     pub(crate) regions_of: Vec<Vec<usize>>,
     /// For each back edge, the region of its loop.
-    pub(crate) loop_of: HashMap<EdgeIndex, usize>,
+    pub(crate) loop_of: ByIndex<usize>,
     /// For each target of a back edge, the region of all that it reaches.
-    pub(crate) reach_of: HashMap<NodeIndex, usize>,
+    pub(crate) reach_of: ByIndex<usize>,
     /// For each forward edge, the loops it leaves.
     pub(crate) leaves: Vec<Vec<usize>>,
     /// For each loop, the edges that leave it.
-    pub(crate) exits: HashMap<usize, Vec<EdgeIndex>>,
+    pub(crate) exits: ByIndex<Vec<EdgeIndex>>,
     /// Nodes no walk from the entries meets.
     pub(crate) unreachable: Vec<NodeIndex>,
 }

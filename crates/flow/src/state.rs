@@ -1,7 +1,7 @@
 //! The state of an invocation: typed keys, and reducers that fold what nodes contribute.
 //!
 //! In: contributions by key. Out: a new state; the old one stays as it was. Every value is validated before it is
-//! part of a state. Start reading at [`State::fold`].
+//! part of a state. Start reading at [`State::write`].
 
 mod reduce;
 
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use serde_json::{Map, Value};
 
+pub(crate) use reduce::grow;
 pub use reduce::{Misfit, Reduce};
 
 use crate::schema::{Schema, Violation};
@@ -40,6 +41,13 @@ impl Key {
             wrong.push(Error::Default { key: self.name.clone(), violation });
         }
         wrong
+    }
+
+    /// Whether a value becomes a valid one by this addition, as far as that can be told without putting them together.
+    fn grows(&self, old: Option<&Value>, addition: &Value) -> bool {
+        self.reduce.grows(old, addition)
+            && self.schema.judges_members()
+            && self.schema.validate(addition).is_ok()
     }
 }
 
@@ -99,8 +107,7 @@ impl State {
     pub fn with(&self, given: &Map<String, Value>) -> Result<Self, Error> {
         let mut next = self.clone();
         for (name, value) in given {
-            let key = next.key(name)?;
-            validate(key, value)?;
+            validate(find(&next.keys, name)?, value)?;
             next.written.insert(name.as_str().into(), Arc::new(value.clone()));
         }
         Ok(next)
@@ -110,10 +117,54 @@ impl State {
     pub fn fold<'w>(&self, writes: impl IntoIterator<Item = (&'w str, &'w Value)>) -> Result<Self, Error> {
         let mut next = self.clone();
         for (name, contribution) in writes {
-            let value = next.folded(name, contribution)?;
-            next.written.insert(name.into(), Arc::new(value));
+            next.write(name, contribution.clone())?;
         }
         Ok(next)
+    }
+
+    /// Folds one contribution into this very state, by its key's reducer; one that does not fit changes nothing.
+    ///
+    /// A list or an object that grows costs what is added to it, unless another state still shares it.
+    pub fn write(&mut self, name: &str, contribution: Value) -> Result<(), Error> {
+        let keys = Arc::clone(&self.keys);
+        let key = find(&keys, name)?;
+        let addition = key.reduce.addition(contribution);
+        if key.grows(self.get(name), &addition)
+            && let Some(value) = self.written.get_mut(name)
+        {
+            grow(Arc::make_mut(value), addition);
+            return Ok(());
+        }
+        let value = if key.reduce == Reduce::Last {
+            validate(key, &addition)?;
+            addition
+        } else {
+            self.folded(key, &addition)?
+        };
+        self.written.insert(name.into(), Arc::new(value));
+        Ok(())
+    }
+
+    /// Whether contributions can be folded; where that can be told from what they add, nothing is.
+    pub fn check(&self, writes: &[(String, Value)]) -> Result<(), Error> {
+        let repeats = |at: usize| writes[..at].iter().any(|(name, _)| *name == writes[at].0);
+        if (1..writes.len()).any(repeats) {
+            return self.fold(writes.iter().map(|(name, value)| (name.as_str(), value))).map(drop);
+        }
+        for (name, contribution) in writes {
+            let key = find(&self.keys, name)?;
+            if key.reduce == Reduce::Last {
+                validate(key, contribution)?;
+                continue;
+            }
+            let single = key.reduce == Reduce::Append && !contribution.is_array();
+            let listed = single.then(|| key.reduce.addition(contribution.clone()));
+            let addition = listed.as_ref().unwrap_or(contribution);
+            if !key.grows(self.get(name), addition) {
+                self.folded(key, addition)?;
+            }
+        }
+        Ok(())
     }
 
     /// The value of a key: what was written, else its default.
@@ -138,15 +189,13 @@ impl State {
         names.filter_map(|name| Some((name.clone(), self.get(name)?.clone()))).collect()
     }
 
-    fn key(&self, name: &str) -> Result<&Key, Error> {
-        self.keys.get(name).ok_or_else(|| {
-            let near = nearest(name, self.keys.keys().map(String::as_str));
-            Error::Unknown { key: name.to_owned(), suggestion: near.map(str::to_owned) }
-        })
+    /// The key with this name.
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.get(name)
     }
 
-    fn folded(&self, name: &str, contribution: &Value) -> Result<Value, Error> {
-        let key = self.key(name)?;
+    fn folded(&self, key: &Key, contribution: &Value) -> Result<Value, Error> {
+        let name = key.name.as_str();
         // A default was not written by anybody, so it does not count as the first.
         let old = if key.reduce == Reduce::First {
             self.written.get(name).map(|value| &**value)
@@ -164,6 +213,13 @@ impl PartialEq for State {
     fn eq(&self, other: &Self) -> bool {
         self.to_object() == other.to_object() && self.keys == other.keys
     }
+}
+
+fn find<'k>(keys: &'k BTreeMap<String, Key>, name: &str) -> Result<&'k Key, Error> {
+    keys.get(name).ok_or_else(|| {
+        let near = nearest(name, keys.keys().map(String::as_str));
+        Error::Unknown { key: name.to_owned(), suggestion: near.map(str::to_owned) }
+    })
 }
 
 fn validate(key: &Key, value: &Value) -> Result<(), Error> {

@@ -34,7 +34,14 @@ fn check(table: Expect) {
         let asked = line.split("  =>").next().unwrap_or_default().trim();
         let (name, value) = asked.split_once(' ').expect("a key and a value");
         let value: Value = serde_json::from_str(value).expect("JSON");
-        let said = match state.fold([(name, &value)]) {
+        let next = state.fold([(name, &value)]);
+        let checked = state.check(&[(name.to_owned(), value.clone())]);
+        assert_eq!(
+            checked.as_ref().err(),
+            next.as_ref().err(),
+            "a check says what folding would, for {line}"
+        );
+        let said = match next {
             Ok(next) => {
                 state = next;
                 state.get(name).expect("it was written").to_string()

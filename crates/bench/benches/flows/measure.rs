@@ -59,8 +59,9 @@ pub(crate) fn schedule(flow: &Flow) -> usize {
     let mut work = VecDeque::new();
     let mut input = Input::Start { task: output.clone(), state: BTreeMap::new() };
     let mut count = 0;
+    let mut events = Vec::new();
     loop {
-        let mut events = scheduler.decide(input, now).expect("taken");
+        scheduler.decide_into(input, now, &mut events).expect("taken");
         while !events.is_empty() {
             for event in &events {
                 for effect in scheduler.apply(event) {
@@ -70,7 +71,8 @@ pub(crate) fn schedule(flow: &Flow) -> usize {
                 }
             }
             black_box(&events);
-            events = scheduler.advance(now);
+            events.clear();
+            scheduler.advance_into(now, &mut events);
         }
         let Some(attempt) = work.pop_front() else { break };
         count += 1;

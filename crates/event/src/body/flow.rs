@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{ErrorCode, FlowNodeId, Json, NodeStatus, StopReason};
@@ -83,9 +83,9 @@ pub struct EdgeDecision {
     pub to: FlowNodeId,
     /// Whether it is taken.
     pub live: bool,
-    /// Members of a later version.
-    #[serde(flatten)]
-    pub extra: Map<String, Value>,
+    /// Members of a later version, if there are any.
+    #[serde(flatten, deserialize_with = "rest")]
+    pub extra: Option<Box<Map<String, Value>>>,
 }
 
 /// What went wrong in a node.
@@ -347,4 +347,10 @@ pub struct Pending {
 
 fn one() -> u32 {
     1
+}
+
+/// Members that no field took; a box, as there are hardly ever any.
+fn rest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<Map<String, Value>>>, D::Error> {
+    let members = Map::deserialize(deserializer)?;
+    Ok((!members.is_empty()).then(|| Box::new(members)))
 }

@@ -11,39 +11,38 @@ impl Scheduler {
     /// The next events that follow from what has happened, to be applied before asking again; empty when nothing
     /// does before something comes in from outside.
     pub fn advance(&self, now: Now) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.advance_into(now, &mut events);
+        events
+    }
+
+    /// The same with the events added to those that are there.
+    pub fn advance_into(&self, now: Now, events: &mut Vec<Event>) {
         if self.phase != Phase::Running {
-            return Vec::new();
+            return;
         }
-        if !self.closing.is_empty() {
-            return self.closing.iter().map(|layer| self.layer_end(*layer, now)).collect();
-        }
+        events.extend(self.closing.iter().map(|layer| self.layer_end(*layer, now)));
         if self.must_stop() {
-            return self.stop(now);
+            return events.extend(self.stop(now));
         }
         if let Some(&node) = self.follow.front() {
-            let events = self.follow_up(node, now);
-            assert!(!events.is_empty(), "a node is followed up only when something is due");
-            return events;
+            let due = self.follow_up(node, now);
+            assert!(!due.is_empty(), "a node is followed up only when something is due");
+            return events.extend(due);
         }
         if !self.skips.is_empty() {
-            return self.skips.iter().map(|node| self.skip(*node, now)).collect();
+            return events.extend(self.skips.iter().map(|node| self.skip(*node, now)));
         }
         if self.cancel.is_none() {
-            let back = self.takeable();
-            if !back.is_empty() {
-                return back.into_iter().map(|edge| self.transition(edge, now)).collect();
+            if let Some(target) = self.takeable() {
+                return events.extend(self.fired_to(target).map(|edge| self.transition(edge, now)));
             }
-            if !self.ready.is_empty() {
-                let starts = self.starts(now);
-                if !starts.is_empty() {
-                    return starts;
-                }
+            if !self.ready.is_empty() && self.starts(now, events) {
+                return;
             }
         }
         if self.executing == 0 && (self.cancel.is_some() || self.paused == 0) {
-            self.wind_up(now)
-        } else {
-            Vec::new()
+            events.extend(self.wind_up(now));
         }
     }
 
@@ -106,12 +105,12 @@ impl Scheduler {
             edge_type: edge_type.into(),
             condition,
         };
-        self.event(now, Body::EdgeTransition(Box::new(transition)))
+        self.event(now, Body::EdgeTransition(transition))
     }
 
     /// What is due for a node that the scheduler itself has to see to.
     fn follow_up(&self, node: NodeIndex, now: Now) -> Vec<Event> {
-        let spot = &self.spots[node];
+        let spot = self.spots[node].rare();
         if let Some(answer) = &spot.answer {
             return self.after_answer(node, &answer.0, &answer.1, now);
         }

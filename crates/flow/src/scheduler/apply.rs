@@ -8,15 +8,16 @@ use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Body, Event, FlowNodeId, Json, Mode, NodeStatus};
 use serde_json::{Map, Value};
 
-use super::spot::{Queue, Status, Why};
-use super::{Effect, Phase, Scheduler};
+use super::settle::take_out;
+use super::spot::{Queue, Rare, Spot, Status, Why};
+use super::{Effect, Effects, Phase, Scheduler};
 use crate::definition::{NodeIndex, Work};
 
 impl Scheduler {
     /// Takes in an event of this run; events of other runs and of later versions change nothing.
-    pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
+    pub fn apply(&mut self, event: &Event) -> Effects {
         if event.head.run_id.as_ref() != Some(&self.origin.run) {
-            return Vec::new();
+            return Effects::None;
         }
         self.tick(event);
         let node = event.head.node_id.as_ref().and_then(|id| self.find(id));
@@ -27,11 +28,14 @@ impl Scheduler {
             (Body::NodeSkipped(skip), Some(node)) => self.node_skipped(node, skip),
             (Body::NodeRetry(retry), Some(node)) => {
                 self.unfollow(node);
-                self.spots[node].delay = Some(retry.delay_ms);
-                self.spots[node].retries += 1;
-                return vec![Effect::Wait(self.attempt(node), retry.delay_ms)];
+                let rare = self.spots[node].keep();
+                rare.delay = Some(retry.delay_ms);
+                rare.retries += 1;
+                return Effects::One(Effect::Wait(self.attempt(node), retry.delay_ms));
             }
-            (Body::NodeTimeout(_), Some(node)) => return vec![Effect::Stop(self.attempt(node))],
+            (Body::NodeTimeout(_), Some(node)) => {
+                return Effects::One(Effect::Stop(self.attempt(node)));
+            }
             (Body::EdgeTransition(transition), _) => self.moved(transition),
             (Body::LayerStart(layer), _) => self.layer_opened(layer.layer),
             (Body::LayerEnd(layer), _) => self.layer_closed(layer.layer),
@@ -41,7 +45,7 @@ impl Scheduler {
             (Body::Error(error), Some(node)) => {
                 let code = error.code.as_deref().map(Into::into);
                 let error = NodeError { code, message: error.message.clone(), extra: Map::new() };
-                self.spots[node].error = Some(error);
+                self.spots[node].keep().error = Some(error);
             }
             (Body::CancelRequested(request), _) => return self.cancel_requested(&request.by, &request.mode),
             (Body::Resumed(_), _) => self.resumed(),
@@ -51,16 +55,21 @@ impl Scheduler {
             }
             _ => {}
         }
-        Vec::new()
+        Effects::None
     }
 
-    fn find(&self, id: &FlowNodeId) -> Option<NodeIndex> {
-        self.flow.index(id.as_str())
+    /// The node with this id. Events about one node follow one another, and nodes often start and end in the order they
+    /// were declared, so it is mostly the last one or the one after it.
+    fn find(&mut self, id: &FlowNodeId) -> Option<NodeIndex> {
+        let ids = self.flow.ids();
+        let near = (self.last..ids.len()).take(2).find(|node| ids[*node] == *id);
+        self.last = near.or_else(|| self.flow.index(id.as_str()))?;
+        Some(self.last)
     }
 
     /// Time passes while the run is at work; not while it waits for people or has no process.
     fn tick(&mut self, event: &Event) {
-        let Some(at) = event.head.at else { return };
+        let Some(at) = event.head.at.filter(|at| self.clock.last != Some(*at)) else { return };
         let counts =
             self.phase == Phase::Running && self.at_work() && !matches!(event.body, Body::Resumed(_));
         if let Some(last) = self.clock.last.filter(|_| counts) {
@@ -88,7 +97,7 @@ impl Scheduler {
         }
     }
 
-    fn node_started(&mut self, node: NodeIndex, start: &NodeStart, event: &Event) -> Vec<Effect> {
+    fn node_started(&mut self, node: NodeIndex, start: &NodeStart, event: &Event) -> Effects {
         self.dequeue(node);
         self.unfollow(node);
         if start.attempt == 1 {
@@ -100,22 +109,19 @@ impl Scheduler {
             spot.execution = start.execution;
             spot.attempt = start.attempt;
             spot.started = event.head.at;
-            spot.delay = None;
-            spot.answer = None;
-            spot.error = None;
             spot.again = false;
-            if start.input.is_some() || start.attempt == 1 {
-                spot.input = input;
+            if let Some(rare) = spot.kept() {
+                rare.begin(start);
             }
-            if start.attempt == 1 {
-                spot.retries = 0;
+            if input.is_some() && (start.input.is_some() || start.attempt == 1) {
+                spot.keep().input = input;
             }
         });
         if self.works_inside(node) {
             self.follow.push_back(node);
-            return Vec::new();
+            return Effects::None;
         }
-        vec![Effect::Perform(self.attempt(node))]
+        Effects::One(Effect::Perform(self.attempt(node)))
     }
 
     /// Whether the scheduler does the work of the node itself.
@@ -126,14 +132,12 @@ impl Scheduler {
         )
     }
 
-    fn node_ended(&mut self, node: NodeIndex, end: &NodeEnd) -> Vec<Effect> {
+    fn node_ended(&mut self, node: NodeIndex, end: &NodeEnd) -> Effects {
         let attempt = self.attempt(node);
         let working = self.spots[node].status == Status::Executing && !self.works_inside(node);
         self.dequeue(node);
         self.unfollow(node);
-        if self.origin.item {
-            self.spots[node].writes.clone_from(&end.writes);
-        } else if let Some(writes) = &end.writes {
+        if let Some(writes) = end.writes.as_ref().filter(|_| !self.origin.item) {
             self.write(writes.iter());
         }
         let status = match end.status {
@@ -143,13 +147,15 @@ impl Scheduler {
             _ => Status::Completed,
         };
         let spot = &mut self.spots[node];
-        spot.error.clone_from(&end.error);
-        spot.telemetry = end.telemetry.clone().map(Box::new);
-        spot.relay = None;
-        spot.answer = None;
-        spot.delay = None;
-        spot.waived = false;
-        let deputy = spot.deputy.take();
+        let deputy = spot.kept().and_then(Rare::finish);
+        if end.error.is_some() || end.telemetry.is_some() {
+            let rare = spot.keep();
+            rare.error.clone_from(&end.error);
+            rare.telemetry.clone_from(&end.telemetry);
+        }
+        if self.origin.item && end.writes.is_some() {
+            spot.keep().writes.clone_from(&end.writes);
+        }
         if status.settled() {
             spot.output = Some(end.output.clone());
             self.decide_edges(node, &end.edges);
@@ -160,20 +166,21 @@ impl Scheduler {
         }
         self.report(node);
         let stop = status == Status::Cancelled && working;
-        if stop { vec![Effect::Stop(attempt)] } else { Vec::new() }
+        if stop { Effects::One(Effect::Stop(attempt)) } else { Effects::None }
     }
 
     /// Tells the node it took over for that this one has ended.
     fn report(&mut self, node: NodeIndex) {
-        if let Some(&caller) = self.spots[node].callers.front() {
+        if let Some(&caller) = self.spots[node].rare().callers.front() {
             self.follow.push_back(caller);
         }
     }
 
     /// A deputy has done its duty for the first of its callers; the next one's turn.
     fn relieve(&mut self, deputy: NodeIndex) {
-        self.spots[deputy].callers.pop_front();
-        if !self.spots[deputy].callers.is_empty() {
+        let callers = &mut self.spots[deputy].keep().callers;
+        callers.pop_front();
+        if !callers.is_empty() {
             self.shift(deputy, |spot| spot.status = Status::Pending);
             self.enqueue(deputy, Queue::Ready);
         }
@@ -188,6 +195,10 @@ impl Scheduler {
     }
 
     fn moved(&mut self, transition: &EdgeTransition) {
+        // Most edges lead on, and what they lead to was decided when their source ended.
+        if transition.edge_type != FALLBACK && self.flow.shape().returning.is_empty() {
+            return;
+        }
         let (Some(source), Some(target)) =
             (self.find(&transition.source_id), self.find(&transition.target_id))
         else {
@@ -195,9 +206,10 @@ impl Scheduler {
         };
         if transition.edge_type == FALLBACK {
             self.unfollow(source);
-            self.spots[source].deputy = Some(target);
-            self.spots[target].callers.push_back(source);
-            if self.spots[target].callers.len() == 1 {
+            self.spots[source].keep().deputy = Some(target);
+            let callers = &mut self.spots[target].keep().callers;
+            callers.push_back(source);
+            if callers.len() == 1 {
                 self.shift(target, |spot| spot.status = Status::Pending);
                 self.enqueue(target, Queue::Ready);
             }
@@ -217,16 +229,17 @@ impl Scheduler {
     }
 
     fn layer_closed(&mut self, layer: u32) {
-        self.closing.retain(|closing| *closing != layer as usize);
+        take_out(&mut self.closing, &(layer as usize));
         if let Some(layer) = self.layers.get_mut(layer as usize) {
             layer.open = false;
         }
     }
 
-    fn asked(&mut self, node: NodeIndex, relay: &Relay) -> Vec<Effect> {
-        self.spots[node].relay = Some(Arc::new(relay.clone()));
-        self.spots[node].answer = None;
-        relay.expires_at.map(|at| Effect::Watch(relay.id.clone(), at)).into_iter().collect()
+    fn asked(&mut self, node: NodeIndex, relay: &Relay) -> Effects {
+        let rare = self.spots[node].keep();
+        rare.relay = Some(Arc::new(relay.clone()));
+        rare.answer = None;
+        relay.expires_at.map_or(Effects::None, |at| Effects::One(Effect::Watch(relay.id.clone(), at)))
     }
 
     fn interrupted(&mut self, node: NodeIndex) {
@@ -237,24 +250,23 @@ impl Scheduler {
 
     fn resolved(&mut self, resolved: &RelayResolved) {
         let asked =
-            |spot: &super::Spot| spot.relay.as_ref().is_some_and(|relay| relay.id == resolved.relay_id);
+            |spot: &Spot| spot.rare().relay.as_ref().is_some_and(|relay| relay.id == resolved.relay_id);
         let Some(node) = self.spots.iter().position(asked) else { return };
-        let relay = self.spots[node].relay.take().expect("it was just found by its relay");
-        self.spots[node].answer = Some(Arc::new((Relay::clone(&relay), resolved.clone())));
-        if Why::of(relay.id.as_str()) == Some(Why::GuardInput) {
-            self.spots[node].waived = true;
-        }
+        let rare = self.spots[node].keep();
+        let relay = rare.relay.take().expect("it was just found by its relay");
+        rare.answer = Some(Arc::new((Relay::clone(&relay), resolved.clone())));
+        rare.waived |= Why::of(relay.id.as_str()) == Some(Why::GuardInput);
         self.follow.push_back(node);
     }
 
-    fn cancel_requested(&mut self, by: &str, mode: &Mode) -> Vec<Effect> {
+    fn cancel_requested(&mut self, by: &str, mode: &Mode) -> Effects {
         self.cancel = Some(if self.cancel == Some(Mode::Now) { Mode::Now } else { mode.clone() });
         by.clone_into(&mut self.canceller);
         if *mode == Mode::Now {
-            return Vec::new();
+            return Effects::None;
         }
         let executing = (0..self.spots.len()).filter(|node| self.spots[*node].status == Status::Executing);
-        executing.map(|node| Effect::Wind(self.attempt(node))).collect()
+        Effects::Many(executing.map(|node| Effect::Wind(self.attempt(node))).collect())
     }
 
     /// What had failed or was cancelled is to be done again.
@@ -272,7 +284,7 @@ impl Scheduler {
             self.shift(node, |spot| {
                 spot.status = Status::Pending;
                 spot.again = true;
-                spot.retries = 0;
+                spot.keep().retries = 0;
             });
             if let Some(layer) = self.flow.shape().layer[node] {
                 self.layers[layer as usize].unsettled += 1;
@@ -286,9 +298,7 @@ impl Scheduler {
     fn write<'a>(&mut self, writes: impl Iterator<Item = (&'a String, &'a Json)>) {
         for (key, contribution) in writes {
             // Checked before it became an event; a flow that has changed since leaves the key as it was.
-            if let Ok(state) = self.state.fold([(key.as_str(), &contribution.value())]) {
-                self.state = state;
-            }
+            _ = self.state.write(key, contribution.value());
         }
     }
 }

@@ -10,7 +10,7 @@ use super::spot::Why;
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Auto, Human, NodeIndex, OnTimeout, Work};
 use crate::function::{Failure, Reply};
-use crate::moment::Formula;
+use crate::moment::{Formula, Handed};
 
 const OVERRIDE: &str = "override";
 const FAIL: &str = "fail";
@@ -40,7 +40,7 @@ impl Scheduler {
     }
 
     fn evaluated(&self, node: NodeIndex, input: &Json, formula: &Formula) -> Result<Json, Failure> {
-        let value = formula.evaluate(&self.moment(node, Some(input)));
+        let value = formula.evaluate(&self.moment(node, Handed::This(input)));
         value.map(Json::from).map_err(|error| Failure::of(ErrorCode::Expression, error))
     }
 
@@ -143,8 +143,9 @@ impl Scheduler {
 
     fn pending(&self, relay: &RelayId) -> Option<(NodeIndex, &Relay)> {
         let mut spots = self.spots.iter().enumerate();
-        spots
-            .find_map(|(node, spot)| Some((node, &**spot.relay.as_ref().filter(|asked| asked.id == *relay)?)))
+        spots.find_map(|(node, spot)| {
+            Some((node, &**spot.rare().relay.as_ref().filter(|asked| asked.id == *relay)?))
+        })
     }
 
     pub(super) fn answer(&self, mut answer: RelayResolved, now: Now) -> Result<Vec<Event>, Refusal> {

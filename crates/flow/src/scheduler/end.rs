@@ -16,8 +16,8 @@ use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Class, Human, NodeIndex, OnError, When, Work};
 use crate::function::{Failure, Reply};
 use crate::hook::{Point, Verdict};
-use crate::moment::Moment;
-use crate::state::{Reduce, State};
+use crate::moment::{Handed, Moment};
+use crate::state::{self, Reduce, State};
 
 /// Whether the guards on an output still have to look at it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,10 +33,11 @@ impl Scheduler {
     /// Whether this attempt is under way; one that was cut off or repeated is late.
     pub(super) fn current(&self, attempt: Attempt) -> Result<(), Refusal> {
         let spot = &self.spots[attempt.node];
+        let rare = spot.rare();
         let working = matches!(spot.status, Status::Executing | Status::Interrupted)
-            && spot.delay.is_none()
-            && spot.deputy.is_none()
-            && spot.relay.is_none();
+            && rare.delay.is_none()
+            && rare.deputy.is_none()
+            && rare.relay.is_none();
         let same = spot.execution == attempt.execution && spot.attempt == attempt.attempt;
         let late = || Refusal::Late(self.flow.id(attempt.node).clone());
         if working && same { Ok(()) } else { Err(late()) }
@@ -47,14 +48,14 @@ impl Scheduler {
         attempt: Attempt,
         result: Result<Reply, Failure>,
         now: Now,
-    ) -> Result<Vec<Event>, Refusal> {
+        events: &mut Vec<Event>,
+    ) -> Result<(), Refusal> {
         self.current(attempt)?;
-        let mut events = Vec::with_capacity(4);
         match result {
-            Ok(reply) => self.completed(attempt, reply, Guarding::Full, now, &mut events),
-            Err(failure) => self.failed(attempt, failure, now, &mut events),
+            Ok(reply) => self.completed(attempt, reply, Guarding::Full, now, events),
+            Err(failure) => self.failed(attempt, failure, now, events),
         }
-        Ok(events)
+        Ok(())
     }
 
     pub(super) fn overrun(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
@@ -72,7 +73,7 @@ impl Scheduler {
     pub(super) fn again(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
         let spot = &self.spots[attempt.node];
         let same = spot.execution == attempt.execution && spot.attempt == attempt.attempt;
-        if !same || spot.delay.is_none() || spot.status != Status::Executing {
+        if !same || spot.rare().delay.is_none() || spot.status != Status::Executing {
             return Err(Refusal::Late(self.flow.id(attempt.node).clone()));
         }
         Ok(vec![self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)])
@@ -111,8 +112,11 @@ impl Scheduler {
                 }
             }
         }
-        let writes = self.writes(node, &reply);
-        match writes.and_then(|written| self.consequences(attempt, reply, written, rerouted.as_deref())) {
+        let written = match self.writes(node, &mut reply) {
+            Ok(written) => written,
+            Err(failure) => return self.failed(attempt, failure, now, events),
+        };
+        match self.consequences(attempt, reply, written, rerouted.as_deref()) {
             Ok((end, extra)) => {
                 events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
                 self.node_end(attempt, end, now, events);
@@ -128,7 +132,7 @@ impl Scheduler {
         reply: Reply,
         (writes, state): Written,
         rerouted: Option<&str>,
-    ) -> Result<(NodeEnd, Vec<Body>), Failure> {
+    ) -> Result<(Box<NodeEnd>, Vec<Body>), Failure> {
         let node = attempt.node;
         let hooks = &self.flow.settings().hooks;
         let mut extra = Vec::new();
@@ -144,14 +148,10 @@ impl Scheduler {
             }
             extra = advice.events;
         }
-        let input = self.input(node);
         let moment = Moment {
-            task: &self.task,
             state: state.as_ref().unwrap_or(&self.state),
-            input: Some(&input),
             output: Some(&reply.output),
-            item: self.items.get(node),
-            others: self,
+            ..self.moment(node, Handed::To(node))
         };
         let edges = self.edges(node, &reply, rerouted, &moment, &mut extra)?;
         let end = NodeEnd {
@@ -165,50 +165,62 @@ impl Scheduler {
             writes: (!writes.is_empty()).then_some(writes),
             edges,
         };
-        Ok((end, extra))
+        Ok((Box::new(end), extra))
     }
 
-    /// What a node contributes to the state, and the state with that in it.
-    fn writes(&self, node: NodeIndex, reply: &Reply) -> Result<Written, Failure> {
+    /// What a node contributes to the state, and the state with that in it if somebody looks at it.
+    fn writes(&self, node: NodeIndex, reply: &mut Reply) -> Result<Written, Failure> {
         let set = &self.flow.nodes()[node].set;
         if set.is_empty() && reply.writes.is_empty() {
             return Ok((BTreeMap::new(), None));
         }
-        let input = self.input(node);
-        let mut contributions = self.together(&reply.writes);
+        let mut contributions = self.together(std::mem::take(&mut reply.writes));
         for (key, formula) in set {
-            let moment = Moment { output: Some(&reply.output), ..self.moment(node, Some(&input)) };
+            let moment = Moment { output: Some(&reply.output), ..self.moment(node, Handed::To(node)) };
             let value = formula
                 .evaluate(&moment)
                 .map_err(|error| Failure::of(ErrorCode::Expression, format!("`set.{key}`: {error}")))?;
             contributions.push((key.clone(), value));
         }
-        // In the run of a map the keys are those of the flow around it, which folds them when the map ends.
-        let state = if self.origin.item {
-            None
-        } else {
-            let values = contributions.iter().map(|(key, value)| (key.as_str(), value));
-            Some(self.state.fold(values).map_err(|error| Failure::of(ErrorCode::Schema, error.to_string()))?)
-        };
+        let state = self.state_after(node, &contributions);
+        let state = state.map_err(|error| Failure::of(ErrorCode::Schema, error.to_string()))?;
         let writes = contributions.into_iter().map(|(key, value)| (key, Json::from(value))).collect();
         Ok((writes, state))
     }
 
+    /// The state that the conditions of the edges see, if any looks at it; contributions have to fit in any case.
+    fn state_after(
+        &self,
+        node: NodeIndex,
+        contributions: &[(String, Value)],
+    ) -> Result<Option<State>, state::Error> {
+        // In the run of a map the keys are those of the flow around it, which folds them when the map ends.
+        if self.origin.item {
+            return Ok(None);
+        }
+        let looks = |edge: &usize| match &self.flow.edges()[*edge].when {
+            When::If(condition) => condition.sees_state(),
+            When::Always | When::Default | When::Reroute => false,
+        };
+        if !self.flow.shape().leaving[node].iter().any(looks) {
+            return self.state.check(contributions).map(|()| None);
+        }
+        let values = contributions.iter().map(|(key, value)| (key.as_str(), value));
+        self.state.fold(values).map(Some)
+    }
+
     /// Several contributions to one key become one, in order, as the key's reducer would fold them.
-    fn together(&self, writes: &[(String, Value)]) -> Vec<(String, Value)> {
-        let mut folded: Vec<(String, Value)> = Vec::with_capacity(writes.len());
-        let mut places = std::collections::HashMap::new();
+    fn together(&self, writes: Vec<(String, Value)>) -> Vec<(String, Value)> {
+        let mut folded: Vec<(String, Value)> =
+            Vec::with_capacity(writes.len().min(self.state.keys().count()));
         for (key, value) in writes {
-            let reduce =
-                self.state.keys().find(|known| known.name == *key).map_or(Reduce::Last, |key| key.reduce);
-            let list = || (reduce == Reduce::Append).then(|| Value::Array(Vec::new()));
-            let place = *places.entry(key.as_str()).or_insert(folded.len());
-            let before = folded.get(place).map(|(_, before)| before.clone()).or_else(list);
-            // What cannot be folded is kept as it is, and refused when it is folded into the state.
-            let after = reduce.fold(before.as_ref(), value).unwrap_or_else(|_| value.clone());
-            match folded.get_mut(place) {
-                Some((_, before)) => *before = after,
-                None => folded.push((key.clone(), after)),
+            let reduce = self.state.key(&key).map_or(Reduce::Last, |key| key.reduce);
+            let addition = reduce.addition(value);
+            match folded.iter_mut().find(|(known, _)| *known == key) {
+                None => folded.push((key, addition)),
+                Some((_, before)) if reduce.grows(Some(before), &addition) => state::grow(before, addition),
+                // What cannot be folded is kept as it is, and refused when it is folded into the state.
+                Some((_, before)) => *before = reduce.fold(Some(before), &addition).unwrap_or(addition),
             }
         }
         folded
@@ -229,7 +241,7 @@ impl Scheduler {
         };
         let leaving = &self.flow.shape().leaving[node];
         let mut decisions = Vec::with_capacity(leaving.len());
-        let mut any = false;
+        let (mut any, mut defaults) = (false, false);
         for &edge in leaving {
             let definition = &self.flow.edges()[edge];
             let live = match (rerouted, &definition.when, chosen) {
@@ -243,8 +255,12 @@ impl Scheduler {
                 })?,
             };
             any |= live;
+            defaults |= matches!(definition.when, When::Default);
             let to = self.flow.id(self.flow.shape().ends[edge].1).clone();
-            decisions.push(EdgeDecision { to, live, extra: Map::new() });
+            decisions.push(EdgeDecision { to, live, extra: None });
+        }
+        if !defaults && self.flow.settings().hooks.is_empty() {
+            return Ok(decisions);
         }
         for (&edge, decision) in leaving.iter().zip(&mut decisions) {
             let by_default = matches!(self.flow.edges()[edge].when, When::Default) && rerouted.is_none();
@@ -290,12 +306,13 @@ impl Scheduler {
     }
 
     /// Writes the end of an execution down, with the edges that are taken at once.
-    fn node_end(&self, attempt: Attempt, mut end: NodeEnd, now: Now, events: &mut Vec<Event>) {
+    fn node_end(&self, attempt: Attempt, mut end: Box<NodeEnd>, now: Now, events: &mut Vec<Event>) {
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         let shape = self.flow.shape();
         let place = events.len();
-        events.push(self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end))));
+        events.reserve(1 + end.edges.len());
+        events.push(self.node_event(now, attempt.node, Body::NodeEnd(end)));
         for (position, &edge) in shape.leaving[attempt.node].iter().enumerate() {
             let Body::NodeEnd(end) = &events[place].body else { unreachable!("it was just put there") };
             if end.edges.get(position).is_some_and(|decision| decision.live) && !shape.back[edge] {
@@ -322,7 +339,7 @@ impl Scheduler {
             let definition = &self.flow.edges()[*edge];
             let live = matches!(definition.when, When::Reroute) && definition.to == to;
             let to = self.flow.id(self.flow.shape().ends[*edge].1).clone();
-            EdgeDecision { to, live, extra: Map::new() }
+            EdgeDecision { to, live, extra: None }
         };
         let mut end = Self::end_of(next, status, None);
         end.output = given;
@@ -367,7 +384,7 @@ impl Scheduler {
             && matches!(node.class(), Class::Write | Class::External)
             && !node.idempotent
             && !retry.names(failure.code.as_str());
-        let tries = self.spots[attempt.node].retries + 1;
+        let tries = self.spots[attempt.node].rare().retries + 1;
         if unsafe_to_repeat || !retry.allows(tries, failure.code.as_str()) {
             return None;
         }
@@ -391,7 +408,7 @@ impl Scheduler {
             edge_type: FALLBACK.into(),
             condition: None,
         };
-        events.push(self.event(now, Body::EdgeTransition(Box::new(transition))));
+        events.push(self.event(now, Body::EdgeTransition(transition)));
     }
 
     /// The node that took over has ended.
@@ -404,7 +421,7 @@ impl Scheduler {
             self.completed(attempt, reply, Guarding::Full, now, &mut events);
             return events;
         }
-        let error = self.spots[node].error.as_ref();
+        let error = self.spots[node].rare().error.as_ref();
         let message = error.map_or("it failed", |error| error.message.as_str());
         let message = format!("{message}; and its fallback `{}` did not help", self.flow.id(deputy));
         let code = error.and_then(|error| error.code.clone()).unwrap_or(ErrorCode::Failed);
@@ -415,9 +432,9 @@ impl Scheduler {
     /// The failure counts as completed; the guards do not look at it.
     fn isolated(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
         let output = json!({"error": {"code": failure.code.as_str(), "message": failure.message}});
-        let reply = Reply::new(output);
+        let mut reply = Reply::new(output);
         // What it contributes may need the output that there is not; then it contributes nothing.
-        let written = self.writes(attempt.node, &reply).unwrap_or_default();
+        let written = self.writes(attempt.node, &mut reply).unwrap_or_default();
         match self.consequences(attempt, reply, written, None) {
             Ok((mut end, extra)) => {
                 end.error = Some(node_error(failure));
@@ -436,11 +453,11 @@ impl Scheduler {
         let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
-        self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end)))
+        self.node_event(now, attempt.node, Body::NodeEnd(end))
     }
 
-    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {
-        NodeEnd {
+    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> Box<NodeEnd> {
+        Box::new(NodeEnd {
             status,
             execution: attempt.execution,
             attempt: attempt.attempt,
@@ -450,7 +467,7 @@ impl Scheduler {
             telemetry: None,
             writes: None,
             edges: Vec::new(),
-        }
+        })
     }
 
     /// What a guard makes of a yes that no person gave.

@@ -41,7 +41,7 @@ impl Scheduler {
             |node: &NodeIndex| matches!(self.spots[*node].status, Status::Executing | Status::Interrupted);
         let mut events = Vec::new();
         for node in (0..self.spots.len()).filter(open) {
-            if let Some(relay) = &self.spots[node].relay {
+            if let Some(relay) = &self.spots[node].rare().relay {
                 let resolved = RelayResolved {
                     relay_id: relay.id.clone(),
                     approved: Some(false),
@@ -138,7 +138,7 @@ impl Scheduler {
             let moment = crate::moment::Moment {
                 task: &self.task,
                 state: &self.state,
-                input: None,
+                input: crate::moment::Handed::Nothing,
                 output: None,
                 item: None,
                 others: self,
@@ -181,7 +181,7 @@ impl Scheduler {
 
     /// What the nodes of a map's run contributed, in the order of the items.
     pub fn contributions(&self) -> Vec<(String, Value)> {
-        let writes = self.spots.iter().filter_map(|spot| spot.writes.as_ref());
+        let writes = self.spots.iter().filter_map(|spot| spot.rare().writes.as_ref());
         writes.flatten().map(|(key, value)| (key.clone(), value.value())).collect()
     }
 }

@@ -6,25 +6,27 @@ use serde_json::{Map, Value, json};
 use super::Scheduler;
 use super::spot::Decision;
 use crate::definition::{Join, NodeIndex};
-use crate::moment::Moment;
+use crate::moment::{Handed, Moment};
 
 impl Scheduler {
     /// What the current execution of a node gets.
     pub fn input(&self, node: NodeIndex) -> Json {
-        self.spots[node].input.clone().unwrap_or_else(|| self.given(node))
+        self.spots[node].rare().input.clone().unwrap_or_else(|| self.given(node))
     }
 
     /// What a node gets unless an expression, a hook or a guardrail says otherwise.
     pub(super) fn given(&self, node: NodeIndex) -> Json {
-        if let Some(&caller) = self.spots[node].callers.front() {
+        if let Some(&caller) = self.spots[node].rare().callers.front() {
             return self.input(caller);
         }
         if let Some(item) = self.items.get(node) {
             return item.clone();
         }
-        if let ([edge], [], false) =
-            (self.flow.shape().entering[node].as_slice(), &*self.spots[node].brought, self.reads_blocks(node))
-            && self.decisions[*edge] == Decision::Live
+        if let ([edge], [], false) = (
+            self.flow.shape().entering[node].as_slice(),
+            &*self.spots[node].rare().brought,
+            self.reads_blocks(node),
+        ) && self.decisions[*edge] == Decision::Live
         {
             return self.gave(self.flow.shape().ends[*edge].0);
         }
@@ -57,7 +59,7 @@ impl Scheduler {
     fn sources(&self, node: NodeIndex) -> Vec<NodeIndex> {
         let shape = self.flow.shape();
         let live = shape.entering[node].iter().filter(|edge| self.decisions[**edge] == Decision::Live);
-        let mut edges: Vec<_> = live.chain(&self.spots[node].brought).copied().collect();
+        let mut edges: Vec<_> = live.chain(&self.spots[node].rare().brought).copied().collect();
         edges.sort_unstable();
         edges.into_iter().map(|edge| shape.ends[edge].0).collect()
     }
@@ -77,7 +79,7 @@ impl Scheduler {
     }
 
     /// What an expression of a node sees; `input` is what the node gets.
-    pub(super) fn moment<'a>(&'a self, node: NodeIndex, input: Option<&'a Json>) -> Moment<'a> {
+    pub(super) fn moment<'a>(&'a self, node: NodeIndex, input: Handed<'a>) -> Moment<'a> {
         Moment {
             task: &self.task,
             state: &self.state,

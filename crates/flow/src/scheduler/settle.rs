@@ -1,5 +1,7 @@
 //! The rule of readiness: edges are decided, nodes are queued, loops come to rest and go round again.
 
+use std::collections::VecDeque;
+
 use antiphon_event::body::flow::EdgeDecision;
 
 use super::Scheduler;
@@ -9,10 +11,14 @@ use crate::definition::{EdgeIndex, Join, NodeIndex, When};
 impl Scheduler {
     /// Decides the edges that leave a node that completed.
     pub(super) fn decide_edges(&mut self, node: NodeIndex, decided: &[EdgeDecision]) {
-        let rerouted =
-            self.leaving(node).iter().zip(decided).any(|(edge, decision)| {
-                decision.live && matches!(self.flow.edges()[*edge].when, When::Reroute)
-            });
+        let reroutes = |edge: EdgeIndex| matches!(self.flow.edges()[edge].when, When::Reroute);
+        // Those come last, so most nodes are seen to have none at once.
+        let rerouted = self.leaving(node).last().is_some_and(|edge| reroutes(*edge))
+            && self
+                .leaving(node)
+                .iter()
+                .zip(decided)
+                .any(|(edge, decision)| decision.live && reroutes(*edge));
         for position in 0..self.leaving(node).len() {
             let edge = self.leaving(node)[position];
             let target = self.flow.shape().ends[edge].1;
@@ -101,21 +107,15 @@ impl Scheduler {
             Queue::Ready => &mut self.ready,
             Queue::Skip => &mut self.skips,
         };
-        if line.front() == Some(&node) {
-            line.pop_front();
-        } else {
-            line.retain(|other| *other != node);
-        }
+        take_out(line, &node);
         // Its status changes with the same event, so it is busy all along.
         self.spots[node].queue = Queue::None;
         self.spots[node].leaving_line = true;
     }
 
     pub(super) fn unfollow(&mut self, node: NodeIndex) {
-        if self.follow.front() == Some(&node) {
-            self.follow.pop_front();
-        } else {
-            self.follow.retain(|other| *other != node);
+        if !self.follow.is_empty() {
+            take_out(&mut self.follow, &node);
         }
     }
 
@@ -207,14 +207,17 @@ impl Scheduler {
         }
     }
 
-    /// The back edges that may be taken now: all that have fired to one target with nothing busy beyond it.
-    pub(super) fn takeable(&self) -> Vec<EdgeIndex> {
+    /// The first target of a back edge that has fired with nothing busy beyond it: all that fired to it may be taken.
+    pub(super) fn takeable(&self) -> Option<NodeIndex> {
         let shape = self.flow.shape();
-        let idle = |edge: &&EdgeIndex| self.busy[shape.reach_of[&shape.ends[**edge].1]] == 0;
-        let Some(target) = self.fired.iter().find(idle).map(|edge| shape.ends[*edge].1) else {
-            return Vec::new();
-        };
-        self.fired.iter().copied().filter(|edge| shape.ends[*edge].1 == target).collect()
+        let mut targets = self.fired.iter().map(|edge| shape.ends[*edge].1);
+        targets.find(|target| self.busy[shape.reach_of[target]] == 0)
+    }
+
+    /// The back edges to a node that have fired and were not taken.
+    pub(super) fn fired_to(&self, target: NodeIndex) -> impl Iterator<Item = EdgeIndex> + '_ {
+        let ends = &self.flow.shape().ends;
+        self.fired.iter().copied().filter(move |edge| ends[*edge].1 == target)
     }
 
     /// Goes round: all that was settled beyond the target is to be done again.
@@ -223,11 +226,12 @@ impl Scheduler {
         if let Some(position) = self.fired.iter().position(|fired| *fired == edge) {
             self.fired.remove(position);
         }
-        let joins_others = !self.spots[target].brought.is_empty() && self.spots[target].queue == Queue::Ready;
+        let joins_others =
+            !self.spots[target].rare().brought.is_empty() && self.spots[target].queue == Queue::Ready;
         if !joins_others {
             self.reset(target);
         }
-        self.spots[target].brought.push(edge);
+        self.spots[target].keep().brought.push(edge);
         if !joins_others {
             self.enqueue(target, Queue::Ready);
             self.reconsider(target);
@@ -244,8 +248,10 @@ impl Scheduler {
             }
             let spot = &mut self.spots[node];
             spot.status = Status::Pending;
-            spot.brought.clear();
-            spot.input = None;
+            if let Some(rare) = spot.kept() {
+                rare.brought.clear();
+                rare.input = None;
+            }
             if let Some(layer) = self.flow.shape().layer[node] {
                 self.layers[layer as usize].unsettled += 1;
                 self.closing.retain(|closing| *closing != layer as usize);
@@ -271,6 +277,15 @@ impl Scheduler {
                 self.evaluate(node);
             }
         }
+    }
+}
+
+/// Takes something out of a line in which it is mostly the first.
+pub(super) fn take_out<T: PartialEq>(line: &mut VecDeque<T>, gone: &T) {
+    if line.front() == Some(gone) {
+        line.pop_front();
+    } else {
+        line.retain(|other| other != gone);
     }
 }
 

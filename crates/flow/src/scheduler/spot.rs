@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use antiphon_event::body::flow::{NodeError, Telemetry};
+use antiphon_event::body::flow::{NodeError, NodeStart, Telemetry};
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Json, NodeStatus, Timestamp};
 
@@ -136,27 +136,37 @@ pub enum Waits {
     Fallback,
 }
 
-/// What the scheduler keeps about one node.
+/// What the scheduler keeps about one node: small, as there may be many and each is looked at often.
 #[derive(Debug, Clone)]
 pub(super) struct Spot {
     pub(super) status: Status,
     pub(super) queue: Queue,
+    /// Whether its last execution failed or was cancelled and is to be attempted once more.
+    pub(super) again: bool,
+    /// Whether it was just taken out of line and its status is about to change.
+    pub(super) leaving_line: bool,
     pub(super) execution: u32,
     pub(super) attempt: u32,
     /// Forward in-edges, by what was decided about them.
     pub(super) undecided: u32,
     pub(super) live: u32,
     pub(super) refused: u32,
+    pub(super) output: Option<Json>,
+    pub(super) started: Option<Timestamp>,
+    rare: Option<Box<Rare>>,
+}
+
+/// What most nodes of most runs never have.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rare {
     /// Back edges that brought it here in this pass.
     pub(super) brought: Vec<EdgeIndex>,
     /// Its input, if it is not simply what its sources gave, or they may come to be more.
     pub(super) input: Option<Json>,
-    pub(super) output: Option<Json>,
     /// What it contributed, in the run of a map.
     pub(super) writes: Option<BTreeMap<String, Json>>,
     pub(super) error: Option<NodeError>,
-    pub(super) telemetry: Option<Box<Telemetry>>,
-    pub(super) started: Option<Timestamp>,
+    pub(super) telemetry: Option<Telemetry>,
     pub(super) relay: Option<Arc<Relay>>,
     pub(super) answer: Option<Arc<(Relay, RelayResolved)>>,
     pub(super) delay: Option<u64>,
@@ -168,10 +178,47 @@ pub(super) struct Spot {
     pub(super) callers: VecDeque<NodeIndex>,
     /// Whether a person has waived the guards on its input.
     pub(super) waived: bool,
-    /// Whether its last execution failed or was cancelled and is to be attempted once more.
-    pub(super) again: bool,
-    /// Whether it was just taken out of line and its status is about to change.
-    pub(super) leaving_line: bool,
+}
+
+/// What is seen where nothing rare was ever kept.
+static NOTHING: Rare = Rare {
+    brought: Vec::new(),
+    input: None,
+    writes: None,
+    error: None,
+    telemetry: None,
+    relay: None,
+    answer: None,
+    delay: None,
+    retries: 0,
+    deputy: None,
+    callers: VecDeque::new(),
+    waived: false,
+};
+
+impl Rare {
+    /// An attempt begins.
+    pub(super) fn begin(&mut self, start: &NodeStart) {
+        self.delay = None;
+        self.answer = None;
+        self.error = None;
+        if start.attempt == 1 {
+            self.input = None;
+            self.retries = 0;
+        }
+    }
+
+    /// An execution ends; gives the node that took over, if one did.
+    pub(super) fn finish(&mut self) -> Option<NodeIndex> {
+        self.error = None;
+        self.telemetry = None;
+        self.writes = None;
+        self.relay = None;
+        self.answer = None;
+        self.delay = None;
+        self.waived = false;
+        self.deputy.take()
+    }
 }
 
 impl Spot {
@@ -179,28 +226,31 @@ impl Spot {
         Self {
             status: Status::Pending,
             queue: Queue::None,
+            again: false,
+            leaving_line: false,
             execution: 0,
             attempt: 0,
             undecided: entering as u32,
             live: 0,
             refused: 0,
-            brought: Vec::new(),
-            input: None,
             output: None,
-            writes: None,
-            error: None,
-            telemetry: None,
             started: None,
-            relay: None,
-            answer: None,
-            delay: None,
-            retries: 0,
-            deputy: None,
-            callers: VecDeque::new(),
-            waived: false,
-            again: false,
-            leaving_line: false,
+            rare: None,
         }
+    }
+
+    pub(super) fn rare(&self) -> &Rare {
+        self.rare.as_deref().unwrap_or(&NOTHING)
+    }
+
+    /// The same to put something there.
+    pub(super) fn keep(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    /// The same to take something away, if anything is there.
+    pub(super) fn kept(&mut self) -> Option<&mut Rare> {
+        self.rare.as_deref_mut()
     }
 
     /// Whether something is still to come of it in this pass without anything else happening first.
@@ -209,10 +259,11 @@ impl Spot {
     }
 
     pub(super) fn waits(&self) -> Option<Waits> {
-        match (self.status, &self.relay) {
+        let rare = self.rare();
+        match (self.status, &rare.relay) {
             (Status::Interrupted, Some(relay)) => Some(Waits::Person(relay.expires_at)),
             (Status::Interrupted, None) => Some(Waits::Work),
-            (Status::Executing, _) => Some(match (self.delay, self.deputy) {
+            (Status::Executing, _) => Some(match (rare.delay, rare.deputy) {
                 (Some(delay), _) => Waits::Delay(delay),
                 (None, Some(_)) => Waits::Fallback,
                 (None, None) => Waits::Work,

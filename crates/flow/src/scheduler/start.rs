@@ -12,6 +12,7 @@ use crate::definition::{NodeIndex, Work};
 use crate::function::Failure;
 use crate::guard::{Action, Guard, Verdict};
 use crate::hook::{self, Point};
+use crate::moment::Handed;
 
 /// How many nodes start with one decision, which is one append.
 const STARTS_MAX: usize = 1000;
@@ -31,6 +32,24 @@ pub(super) enum Watched {
         /// The value without what others took out.
         value: Json,
     },
+}
+
+/// Layers that open with one decision: mostly one.
+#[derive(Default)]
+struct Opened {
+    last: Option<u32>,
+    others: Vec<u32>,
+}
+
+impl Opened {
+    /// Adds one; whether it was not there.
+    fn insert(&mut self, layer: u32) -> bool {
+        let new = self.last != Some(layer) && !self.others.contains(&layer);
+        if new {
+            self.others.extend(self.last.replace(layer));
+        }
+        new
+    }
 }
 
 impl Scheduler {
@@ -86,35 +105,37 @@ impl Scheduler {
         Ok(vec![self.event(now, Body::StatePatched(StatePatched { writes, by }))])
     }
 
-    /// Starts what is ready, as far as the bounds allow.
-    pub(super) fn starts(&self, now: Now) -> Vec<Event> {
+    /// Starts what is ready, as far as the bounds allow; whether anything comes of it.
+    pub(super) fn starts(&self, now: Now, events: &mut Vec<Event>) -> bool {
         if !self.may_start() {
-            return Vec::new();
+            return false;
         }
         let limits = &self.flow.settings().limits;
         let slots = limits.max_concurrency.map_or(usize::MAX, |max| max.saturating_sub(self.executing));
         let left = limits.max_node_executions.map_or(u64::MAX, |max| max.saturating_sub(self.starts));
         if left == 0 && slots > 0 {
-            return self.cut_off(StopReason::MaxNodeExecutions, now);
+            events.extend(self.cut_off(StopReason::MaxNodeExecutions, now));
+            return true;
         }
         if now.steps == Some(0) && slots > 0 {
-            return self.cut_off(StopReason::BudgetSteps, now);
+            events.extend(self.cut_off(StopReason::BudgetSteps, now));
+            return true;
         }
         let left = usize::try_from(left.min(now.steps.unwrap_or(u64::MAX))).unwrap_or(usize::MAX);
         let count = self.ready.len().min(slots).min(left).min(STARTS_MAX);
-        let mut events = Vec::with_capacity(count * 2);
-        let mut opened = Vec::new();
+        events.reserve(count + 1);
+        let mut opened = Opened::default();
         for &node in self.ready.iter().take(count) {
-            self.open_layer(node, &mut opened, now, &mut events);
-            self.start(node, now, &mut events);
+            self.open_layer(node, &mut opened, now, events);
+            self.start(node, now, events);
         }
-        events
+        count > 0
     }
 
-    fn open_layer(&self, node: NodeIndex, opened: &mut Vec<u32>, now: Now, events: &mut Vec<Event>) {
+    fn open_layer(&self, node: NodeIndex, opened: &mut Opened, now: Now, events: &mut Vec<Event>) {
         let Some(layer) = self.flow.shape().layer[node] else { return };
-        if !self.layers[layer as usize].open && opened.last() != Some(&layer) && !opened.contains(&layer) {
-            opened.push(layer);
+        let open = self.layers[layer as usize].open && !self.closing.contains(&(layer as usize));
+        if !open && opened.insert(layer) {
             events.push(self.event(now, Body::LayerStart(LayerStart { layer })));
         }
     }
@@ -129,7 +150,7 @@ impl Scheduler {
                 return self.failed(next, failure, now, events);
             }
         };
-        let waived = self.spots[node].waived;
+        let waived = self.spots[node].rare().waived;
         if !self.flow.settings().hooks.is_empty() && !waived {
             let given = input.clone().unwrap_or_else(|| self.given(node));
             let point =
@@ -167,7 +188,7 @@ impl Scheduler {
         events: &mut Vec<Event>,
     ) {
         let node = next.node;
-        if !self.flow.nodes()[node].guards.input.is_empty() && !self.spots[node].waived {
+        if !self.flow.nodes()[node].guards.input.is_empty() && !self.spots[node].rare().waived {
             let given = input.clone().unwrap_or_else(|| self.given(node));
             match self.watch(node, &self.flow.nodes()[node].guards.input, &given, now, events) {
                 Watched::Passed(value) if value == given => {}
@@ -199,7 +220,7 @@ impl Scheduler {
         let Some(formula) = formula else { return Ok(None) };
         let given = self.given(node);
         let value = formula
-            .evaluate(&self.moment(node, Some(&given)))
+            .evaluate(&self.moment(node, Handed::This(&given)))
             .map_err(|error| Failure::of(ErrorCode::Expression, format!("its input: {error}")))?;
         if matches!(self.flow.nodes()[node].work, Work::Map(_)) && !value.is_array() {
             let what = format!("`over` must give a list, and gave {}", brief(&value));

@@ -65,6 +65,23 @@ impl Reduce {
         }
     }
 
+    /// A contribution as it is folded: what `append` puts at the end is a list.
+    pub(crate) fn addition(self, contribution: Value) -> Value {
+        match contribution {
+            one if self == Self::Append && !one.is_array() => Value::Array(vec![one]),
+            addition => addition,
+        }
+    }
+
+    /// Whether folding is no more than adding members to those that are there.
+    pub(crate) fn grows(self, old: Option<&Value>, addition: &Value) -> bool {
+        match (self, old, addition) {
+            (Self::Append, None | Some(Value::Null | Value::Array(_)), Value::Array(_)) => true,
+            (Self::Merge, None | Some(Value::Null | Value::Object(_)), Value::Object(_)) => true,
+            _ => false,
+        }
+    }
+
     /// Whether the reducer can work on values of this schema. Where the schema leaves the type open, it can.
     pub fn fits(self, schema: &Schema) -> Result<(), Misfit> {
         let found = Type::of_schema(schema.source());
@@ -145,6 +162,15 @@ impl Reduce {
         };
         members.extend(new.iter().map(|(name, value)| (name.clone(), value.clone())));
         Ok(Value::Object(members))
+    }
+}
+
+/// Adds members to those that are there.
+pub(crate) fn grow(value: &mut Value, addition: Value) {
+    match (value, addition) {
+        (Value::Array(items), Value::Array(more)) if !items.is_empty() => items.extend(more),
+        (Value::Object(members), Value::Object(more)) if !members.is_empty() => members.extend(more),
+        (value, addition) => *value = addition,
     }
 }
 
