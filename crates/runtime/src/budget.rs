@@ -131,7 +131,7 @@ impl Driver {
             Mind::Agent(_) => {
                 self.try_tell(machine, Hears::Spent(message));
                 // The node whose work it is hears of it before the run is cut off.
-                self.settle();
+                self.settle_one(machine);
             }
         }
         self.limit(around, reason);

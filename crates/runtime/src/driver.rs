@@ -217,22 +217,31 @@ impl Driver {
     }
 
     /// Lets everything happen that follows by itself.
-    pub(crate) fn settle(&mut self) {
+    fn settle(&mut self) {
         while let Some(machine) = self.stirred.pop() {
             self.tree.machines[machine].stirred = false;
-            loop {
-                let events = self.advance(machine);
-                if events.is_empty() {
-                    break;
-                }
-                self.take(machine, events);
-                if self.batch.len() >= BATCH_MAX {
-                    self.stir(machine);
-                    return;
-                }
+            if !self.settle_one(machine) {
+                self.stir(machine);
+                return;
             }
-            self.tell_parent(machine);
         }
+    }
+
+    /// Lets everything happen that follows by itself in one run, and tells whoever it is the work of; false when that
+    /// is more than is appended at once.
+    pub(crate) fn settle_one(&mut self, machine: usize) -> bool {
+        loop {
+            let events = self.advance(machine);
+            if events.is_empty() {
+                break;
+            }
+            self.take(machine, events);
+            if self.batch.len() >= BATCH_MAX {
+                return false;
+            }
+        }
+        self.tell_parent(machine);
+        true
     }
 
     /// What follows by itself in a run.

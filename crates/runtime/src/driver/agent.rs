@@ -200,7 +200,7 @@ impl Driver {
         };
         self.try_tell(machine, input);
         // Whoever waits for budget waits until it is known whether this was the last that is needed here.
-        self.settle();
+        self.settle_one(machine);
         self.forfeit(machine, attempt.node);
     }
 
