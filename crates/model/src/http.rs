@@ -309,15 +309,20 @@ fn feed(
     }
 }
 
+/// What is there of the body of an error, in the time there is.
 async fn read_error(mut response: Response, idle: Duration) -> String {
     let mut body = Vec::new();
-    while let Ok(Ok(Some(bytes))) = timeout(idle, response.chunk()).await {
-        let room = ERROR_MAX - body.len();
-        body.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if body.len() == ERROR_MAX {
-            break;
+    let read = async {
+        while let Ok(Some(bytes)) = response.chunk().await {
+            let room = ERROR_MAX - body.len();
+            body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            if body.len() == ERROR_MAX {
+                break;
+            }
         }
-    }
+    };
+    // The status alone says enough.
+    let _ = timeout(idle, read).await;
     String::from_utf8_lossy(&body).into_owned()
 }
 

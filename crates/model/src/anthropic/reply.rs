@@ -149,7 +149,7 @@ impl Dialect for Reply {
     fn event(&mut self, event: Event<'_>, answer: &mut Answer) -> Result<bool, Fault> {
         let data = event.data.trim();
         if data.is_empty() || data == "[DONE]" {
-            return Ok(data == "[DONE]" && answer.stop.is_some());
+            return if data.is_empty() { Ok(false) } else { answer.close().map(|()| true) };
         }
         let said: Said<'_> = parse(data)?;
         if let Some(usage) = said.usage {
@@ -177,10 +177,7 @@ impl Dialect for Reply {
                 let reason = said.delta.and_then(|delta| delta.stop_reason);
                 answer.stop = reason.as_deref().map(stop).or(answer.stop);
             }
-            "message_stop" => {
-                let unfinished = || passing("connection", "ended its answer without a `stop_reason`");
-                return answer.stop.map(|_| true).ok_or_else(unfinished);
-            }
+            "message_stop" => return answer.close().map(|()| true),
             // `ping`, and what later versions have.
             _ => {}
         }

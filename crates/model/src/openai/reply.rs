@@ -61,11 +61,11 @@ struct Piece<'a> {
     #[serde(default)]
     content: Words,
     #[serde(default)]
-    reasoning_content: Option<String>,
+    reasoning_content: Words,
     #[serde(default)]
-    reasoning: Option<String>,
+    reasoning: Words,
     #[serde(default)]
-    refusal: Option<String>,
+    refusal: Words,
     #[serde(borrow, default)]
     tool_calls: Option<Vec<CallPiece<'a>>>,
 }
@@ -116,7 +116,7 @@ impl Dialect for Reply {
     fn event(&mut self, event: Event<'_>, answer: &mut Answer) -> Result<bool, Fault> {
         let data = event.data.trim();
         if data == "[DONE]" {
-            return if answer.stop.is_some() { Ok(true) } else { Err(unfinished()) };
+            return answer.close().map(|()| true);
         }
         if event.name == "error" {
             return Err(of_error(data));
@@ -138,10 +138,6 @@ impl Dialect for Reply {
     fn finish(&mut self, _answer: &mut Answer) -> Result<(), Fault> {
         Ok(())
     }
-}
-
-fn unfinished() -> Fault {
-    passing("connection", "ended its answer without a `finish_reason`")
 }
 
 impl Reply {
@@ -169,15 +165,17 @@ impl Reply {
 
     fn choice(&mut self, choice: Choice<'_>, answer: &mut Answer) -> Result<(), Fault> {
         if let Some(piece) = choice.delta.or(choice.message) {
-            let given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
             // Some send the same under both names.
-            let thought =
-                if given(&piece.reasoning_content) { piece.reasoning_content } else { piece.reasoning };
-            answer.reasoning(thought.unwrap_or_default())?;
+            let once = if piece.reasoning_content.text.is_empty() {
+                piece.reasoning
+            } else {
+                piece.reasoning_content
+            };
+            answer.reasoning(once.text)?;
             answer.reasoning(piece.content.thought)?;
             answer.text(piece.content.text)?;
-            self.is_refusal |= given(&piece.refusal);
-            answer.text(piece.refusal.unwrap_or_default())?;
+            self.is_refusal |= !piece.refusal.text.is_empty();
+            answer.text(piece.refusal.text)?;
             for call in piece.tool_calls.into_iter().flatten() {
                 Self::call(call, answer)?;
             }

@@ -100,6 +100,20 @@ fn turn() -> Prompt {
     }
 }
 
+/// A turn of words, a call and its result, and nothing else.
+pub(crate) fn calls() -> Prompt {
+    let call = Call { id: "t1".to_owned(), name: "read".to_owned(), arguments: json!({"path": "a"}).into() };
+    let mut messages = prompt("What is in the file a?").messages;
+    messages.push(Message::Assistant { content: None, reasoning: None, tool_calls: Some(vec![call]) });
+    messages.push(Message::Tool {
+        tool_call_id: "t1".to_owned(),
+        name: "read".to_owned(),
+        content: Content::Text("the word hello".to_owned()),
+        is_error: None,
+    });
+    Prompt { messages, tools: vec![tool("read")], ..Prompt::default() }
+}
+
 #[test]
 fn openai_is_asked_for_a_completion() {
     check(
