@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::REDACTED;
-use super::request::{Form, WRAP};
+use super::shape::{Form, Shape, WRAP};
 use crate::answer::{Answer, Draft};
 use crate::fault::{cut, lasting, of_error, passing};
 use crate::http::Dialect;
@@ -215,7 +215,11 @@ impl Dialect for Reply {
 
 impl Reply {
     /// What is expected: with a form, its arguments are the answer.
-    pub(super) fn new(form: Option<Form>) -> Self {
+    pub(super) fn new(shape: Shape) -> Self {
+        let form = match shape {
+            Shape::Form(form) => Some(form),
+            Shape::Free | Shape::Format(_) => None,
+        };
         Self { form, held: String::new(), blocks: Vec::new(), usage: Usage::default() }
     }
 
