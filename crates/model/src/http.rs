@@ -21,6 +21,8 @@ use crate::sse::{Event, Parser, TooLong};
 
 /// How long a vendor may go on sending once it has said why it stopped.
 const LINGER: Duration = Duration::from_secs(5);
+/// How long the end of the connection's part for an answer is waited for, so that the next one need not connect anew.
+const DRAIN: Duration = Duration::from_millis(100);
 /// How many bytes of the body of an error are read.
 const ERROR_MAX: usize = 64 * 1024;
 
@@ -145,6 +147,8 @@ struct Exchange<D> {
 enum Stage {
     Asking(Vec<u8>),
     Reading(Box<Reading>),
+    /// All was said; what is left of the answer means nothing.
+    Draining(Box<Reading>),
     Failed(Fault),
     Over,
 }
@@ -177,6 +181,12 @@ impl<D: Dialect> Exchange<D> {
                 Stage::Failed(fault) => return Some(Err(self.endpoint.word(fault))),
                 Stage::Asking(body) => self.begin(body).await,
                 Stage::Reading(reading) => self.read(reading).await,
+                Stage::Draining(mut reading) => {
+                    let rest = async { while let Ok(Some(_)) = reading.response.chunk().await {} };
+                    // A connection that is not at its end is closed, which does no harm.
+                    let _ = timeout(DRAIN, rest).await;
+                    return None;
+                }
             };
             self.stage = done.unwrap_or_else(Stage::Failed);
         }
@@ -242,7 +252,8 @@ impl<D: Dialect> Exchange<D> {
             Form::Whole(body) => body.extend_from_slice(bytes),
             Form::Events(parser) => {
                 if feed(&mut self.dialect, &mut self.answer, parser, bytes)? {
-                    return self.finish();
+                    self.finish()?;
+                    return Ok(Stage::Draining(reading));
                 }
             }
         }

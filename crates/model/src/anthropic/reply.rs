@@ -344,3 +344,44 @@ fn stop(reason: &str) -> Stop {
         _ => Stop::Done,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use antiphon_agent::Prompt;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::generation::Generation;
+    use super::super::shape::Shape;
+    use super::Reply;
+    use crate::chaos;
+    use crate::http::Dialect as _;
+
+    const ROWS: &[&str] = &[
+        r#"{"type":"message_start","message":{"usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"thinking":"Hm","signature":"c2"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"Hello"}}"#,
+        r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"t","name":"f"}}"#,
+        r#"{"type":"content_block_delta","index":2,"delta":{"partial_json":"{}"}}"#,
+        r#"{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","name":"answer"}}"#,
+        r#"{"type":"content_block_delta","index":3,"delta":{"partial_json":"{\"value\":1}"}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+
+    proptest! {
+        #[test]
+        fn a_mangled_message_keeps_the_order(mangles in chaos::mangles(), has_form in any::<bool>()) {
+            let output = has_form.then(|| json!({"type": "array"}).into());
+            let shape = Shape::of(&Prompt { output, ..Prompt::default() }, Generation::Early);
+            chaos::check(ROWS, mangles, Reply::new(shape));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "[\\[\\]{}\":,a-z0-9\\\\]{0,60}") {
+            drop(Reply::new(Shape::Free).whole(&text, &mut crate::answer::Answer::default()));
+        }
+    }
+}

@@ -246,3 +246,35 @@ fn tokens(usage: &Usage) -> Tokens {
         cost_usd: usage.cost.filter(|cost| cost.is_finite() && *cost >= 0.0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Reply;
+    use crate::chaos;
+    use crate::http::Dialect as _;
+
+    const ROWS: &[&str] = &[
+        r#"{"choices":[{"index":0,"delta":{"role":"assistant","reasoning_content":"Hm"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"Hello"}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":{}}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#,
+        r#"{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}"#,
+        "[DONE]",
+    ];
+
+    proptest! {
+        #[test]
+        fn a_mangled_completion_keeps_the_order(mangles in chaos::mangles()) {
+            chaos::check(ROWS, mangles, Reply::default());
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "[\\[\\]{}\":,a-z0-9\\\\]{0,60}") {
+            drop(Reply::default().whole(&text, &mut crate::answer::Answer::default()));
+        }
+    }
+}
