@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use antiphon_agent::{Delta, Fault, Stop, Tokens};
 use uuid::Uuid;
 
-use crate::fault::lasting;
+use crate::fault::{lasting, passing};
 
 /// How many bytes an answer may have.
 pub(crate) const ANSWER_MAX: usize = 64 * 1024 * 1024;
@@ -92,6 +92,15 @@ impl Answer {
     pub(crate) fn arguments(&mut self, call: usize, piece: &str) -> Result<(), Fault> {
         self.grow(piece.len())?;
         self.calls[call].arguments.push_str(piece);
+        Ok(())
+    }
+
+    /// The vendor says that it was all. Some do not say why; where nothing was said at all, something is amiss.
+    pub(crate) fn close(&mut self) -> Result<(), Fault> {
+        if self.stop.is_none() && self.bytes == 0 {
+            return Err(passing("connection", "ended its answer before it had begun"));
+        }
+        self.stop = self.stop.or(Some(Stop::Done));
         Ok(())
     }
 

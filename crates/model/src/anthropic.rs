@@ -1,11 +1,12 @@
 //! Messages as Anthropic speaks them.
 //!
-//! In: a prompt. Out: deltas. An answer that has to fit a schema is asked for as the arguments of a tool that is made up
-//! for it: that works with every model and every server that speaks this format, and it can be streamed; the arguments
-//! come out as text. Start reading at [`Anthropic::call`](Model::call), then `request` and `reply`.
+//! In: a prompt. Out: deltas. Start reading at [`Anthropic::call`](Model::call), then `request` and `reply`; `generation`
+//! says what which models can be told, `shape` how an answer is made to fit a schema.
 
+mod generation;
 mod reply;
 mod request;
+mod shape;
 
 use std::sync::Arc;
 
@@ -18,6 +19,9 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use crate::Refused;
 use crate::http::{Endpoint, Patience};
 use crate::key::Key;
+
+use generation::Generation;
+use shape::Shape;
 
 /// The provider's name and the variable with its key.
 pub(crate) const NAMES: (&str, &str) = ("anthropic", "ANTHROPIC_API_KEY");
@@ -69,8 +73,9 @@ impl Model for Anthropic {
     }
 
     fn call(&self, prompt: Arc<Prompt>) -> BoxStream<'static, Result<Delta, Fault>> {
-        let form = prompt.output.as_ref().map(|schema| request::Form::of(schema, &prompt.tools));
-        let body = request::body(&self.settings, &prompt, form.as_ref());
-        self.endpoint.clone().ask(body, reply::Reply::new(form), prompt.tokens_estimated())
+        let generation = Generation::of(&self.name);
+        let shape = Shape::of(&prompt, generation);
+        let body = request::body(&self.settings, &prompt, generation, &shape);
+        self.endpoint.clone().ask(body, reply::Reply::new(shape), prompt.tokens_estimated())
     }
 }

@@ -12,14 +12,26 @@ pub(crate) fn put(object: &mut Map<String, Value>, name: &str, value: Option<imp
     }
 }
 
-/// The body as bytes. What `extra` has stands in place of what is there; `null` takes it out.
+/// The body as bytes. What `extra` has stands in place of what is there, objects member by member; `null` takes it out.
 pub(crate) fn write(mut body: Map<String, Value>, settings: &ModelUse) -> Vec<u8> {
     for (name, value) in &settings.extra {
-        if value.is_null() {
-            body.shift_remove(name);
-        } else {
-            body.insert(name.clone(), value.value());
-        }
+        merge(&mut body, name, value.value());
     }
     serde_json::to_vec(&body).expect("an object of JSON values is JSON")
+}
+
+fn merge(object: &mut Map<String, Value>, name: &str, value: Value) {
+    match (object.get_mut(name), value) {
+        (_, Value::Null) => {
+            object.shift_remove(name);
+        }
+        (Some(Value::Object(inner)), Value::Object(members)) => {
+            for (name, value) in members {
+                merge(inner, &name, value);
+            }
+        }
+        (_, value) => {
+            object.insert(name.to_owned(), value);
+        }
+    }
 }

@@ -21,6 +21,8 @@ use crate::sse::{Event, Parser, TooLong};
 
 /// How long a vendor may go on sending once it has said why it stopped.
 const LINGER: Duration = Duration::from_secs(5);
+/// How long the end of the connection's part for an answer is waited for, so that the next one need not connect anew.
+const DRAIN: Duration = Duration::from_millis(100);
 /// How many bytes of the body of an error are read.
 const ERROR_MAX: usize = 64 * 1024;
 
@@ -145,6 +147,8 @@ struct Exchange<D> {
 enum Stage {
     Asking(Vec<u8>),
     Reading(Box<Reading>),
+    /// All was said; what is left of the answer means nothing.
+    Draining(Box<Reading>),
     Failed(Fault),
     Over,
 }
@@ -177,6 +181,12 @@ impl<D: Dialect> Exchange<D> {
                 Stage::Failed(fault) => return Some(Err(self.endpoint.word(fault))),
                 Stage::Asking(body) => self.begin(body).await,
                 Stage::Reading(reading) => self.read(reading).await,
+                Stage::Draining(mut reading) => {
+                    let rest = async { while let Ok(Some(_)) = reading.response.chunk().await {} };
+                    // A connection that is not at its end is closed, which does no harm.
+                    let _ = timeout(DRAIN, rest).await;
+                    return None;
+                }
             };
             self.stage = done.unwrap_or_else(Stage::Failed);
         }
@@ -242,7 +252,8 @@ impl<D: Dialect> Exchange<D> {
             Form::Whole(body) => body.extend_from_slice(bytes),
             Form::Events(parser) => {
                 if feed(&mut self.dialect, &mut self.answer, parser, bytes)? {
-                    return self.finish();
+                    self.finish()?;
+                    return Ok(Stage::Draining(reading));
                 }
             }
         }
@@ -309,15 +320,20 @@ fn feed(
     }
 }
 
+/// What is there of the body of an error, in the time there is.
 async fn read_error(mut response: Response, idle: Duration) -> String {
     let mut body = Vec::new();
-    while let Ok(Ok(Some(bytes))) = timeout(idle, response.chunk()).await {
-        let room = ERROR_MAX - body.len();
-        body.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        if body.len() == ERROR_MAX {
-            break;
+    let read = async {
+        while let Ok(Some(bytes)) = response.chunk().await {
+            let room = ERROR_MAX - body.len();
+            body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            if body.len() == ERROR_MAX {
+                break;
+            }
         }
-    }
+    };
+    // The status alone says enough.
+    let _ = timeout(idle, read).await;
     String::from_utf8_lossy(&body).into_owned()
 }
 

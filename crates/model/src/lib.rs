@@ -9,6 +9,8 @@ pub mod sse;
 mod answer;
 mod anthropic;
 mod body;
+#[cfg(test)]
+mod chaos;
 mod fault;
 mod fixture;
 mod http;

@@ -103,7 +103,7 @@ impl Models {
 
     fn script(&self, settings: &ModelUse) -> Result<Script, Refused> {
         let script = settings.replies.as_ref().map_or_else(|| Ok(Script::new()), Script::parse);
-        let mut script = script.map_err(|why| wrong("replies", why))?;
+        let mut script = script?;
         if let Some(name) = &settings.model {
             script = script.name(name);
         }

@@ -62,14 +62,18 @@ impl Prices {
         }
     }
 
-    /// What a model costs: by its name, else by its name without the vendor before it or the date after it.
+    /// What a model costs: by its name, else by its name without the vendor before it or the date after it. Some
+    /// write `4.5` where others write `4-5`.
     pub fn of(&self, model: &str) -> Option<Price> {
         let bare = model.rsplit('/').next().unwrap_or(model);
-        let dated = || {
-            let fits = |name: &str| bare.strip_prefix(name).is_some_and(is_date);
+        let exact = || self.models.get(model).or_else(|| self.models.get(bare));
+        let plain = bare.replace('.', "-");
+        let alike = || {
+            let rest = |name: &str| plain.strip_prefix(&name.replace('.', "-")).map(str::to_owned);
+            let fits = |name: &str| rest(name).is_some_and(|rest| rest.is_empty() || is_date(&rest));
             self.models.iter().rev().find(|(name, _)| fits(name)).map(|(_, price)| price)
         };
-        self.models.get(model).or_else(|| self.models.get(bare)).or_else(dated).map(price_of)
+        exact().or_else(alike).map(price_of)
     }
 }
 
@@ -133,7 +137,7 @@ mod tests {
             "openai/gpt-4.1-mini",
             "claude-sonnet-4-5-20250929",
             "claude-sonnet-4-20250514",
-            "claude-opus-5-5",
+            "anthropic/claude-opus-5.5",
             "claude-sonnet-5-latest",
             "gpt-4.1-huge",
             "llama",
@@ -148,7 +152,7 @@ mod tests {
                 openai/gpt-4.1-mini: [0.4, 1.6, 0.1, 0.4]
                 claude-sonnet-4-5-20250929: [3.0, 15.0, 0.3, 3.75]
                 claude-sonnet-4-20250514: [3.0, 15.0, 0.3, 3.75]
-                claude-opus-5-5: [4.0, 20.0, 0.2, 5.0]
+                anthropic/claude-opus-5.5: [4.0, 20.0, 0.2, 5.0]
                 claude-sonnet-5-latest: [2.0, 10.0, 0.2, 2.5]
                 gpt-4.1-huge: nobody knows
                 llama: nobody knows

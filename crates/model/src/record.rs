@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use antiphon_agent::{Delta, Fault, Price, Prompt};
+use antiphon_agent::{Delta, Fault, Price, Prompt, Tokens};
 use antiphon_port::Model;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -37,6 +37,10 @@ impl Model for Recorder {
 
     fn price(&self) -> Option<Price> {
         self.model.price()
+    }
+
+    fn foresee(&self, prompt: &Prompt) -> Option<Tokens> {
+        self.model.foresee(prompt)
     }
 
     fn call(&self, prompt: Arc<Prompt>) -> BoxStream<'static, Result<Delta, Fault>> {

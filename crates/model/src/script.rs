@@ -1,14 +1,14 @@
 //! [`Script`]: replies that were thought out before, in place of a model. No network, no key: demos and tests run on it.
 //!
 //! In: replies from code or from JSON, each a list of [`Step`]s. Out: a [`Scripted`] model. A reply that waits for
-//! something to be said comes before those that come in order. Start reading at [`Scripted::call`](Model::call).
+//! something to be said takes the place of the one in order. Start reading at [`Scripted::call`](Model::call).
 
 mod parse;
 mod play;
 mod step;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use antiphon_agent::{Content, Delta, Fault, Message, Price, Prompt, Tokens};
 use antiphon_event::body::content::PartKind;
@@ -134,7 +134,7 @@ impl Script {
     /// The model.
     pub fn model(self) -> Scripted {
         let used = self.waiting.iter().map(|_| AtomicU32::new(0)).collect();
-        Scripted { calls: AtomicUsize::new(0), used, script: self }
+        Scripted { used, script: self }
     }
 }
 
@@ -143,8 +143,6 @@ impl Script {
 #[derive(Debug)]
 pub struct Scripted {
     script: Script,
-    /// How often it was called.
-    calls: AtomicUsize,
     /// How often each reply that waits was given.
     used: Vec<AtomicU32>,
 }
@@ -223,16 +221,12 @@ impl Model for Scripted {
 
     fn foresee(&self, prompt: &Prompt) -> Option<Tokens> {
         let steps = self.waiting(prompt, is_left).or_else(|| self.in_order(prompt))?;
-        steps.iter().rev().find_map(|step| match step {
-            Step::Usage(tokens) => Some(tokens.clone()),
-            _ => None,
-        })
+        play::used(steps)
     }
 
     fn call(&self, prompt: Arc<Prompt>) -> BoxStream<'static, Result<Delta, Fault>> {
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
         match self.steps(&prompt) {
-            Ok(steps) => play::Play::new(steps, call).boxed(),
+            Ok(steps) => play::Play::new(steps, prompt.call).boxed(),
             Err(fault) => stream::once(std::future::ready(Err(fault))).boxed(),
         }
     }

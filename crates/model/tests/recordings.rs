@@ -11,13 +11,14 @@ use futures_util::StreamExt;
 
 const KEY: &str = "sk-live-0123456789abcdef";
 
-fn prompt(text: &str) -> Arc<Prompt> {
+fn prompt(text: &str, call: u32) -> Arc<Prompt> {
     let messages = vec![Message::User { content: Content::Text(text.to_owned()) }];
-    Arc::new(Prompt { system: "Be brief.".to_owned(), messages, ..Prompt::default() })
+    Arc::new(Prompt { system: "Be brief.".to_owned(), messages, call, ..Prompt::default() })
 }
 
+/// Asks as an agent does that has not asked before.
 async fn ask(model: &dyn Model, text: &str) -> Vec<Result<Delta, Fault>> {
-    model.call(prompt(text)).collect().await
+    model.call(prompt(text, 0)).collect().await
 }
 
 /// Records a conversation of three prompts, one of them twice.
@@ -30,8 +31,8 @@ async fn record(folder: &Path) -> Vec<Vec<Result<Delta, Fault>>> {
         .model();
     let recorder = Recorder::new(Arc::new(model), folder);
     let mut said = Vec::new();
-    for text in ["hello", "hello", "fail", &format!("my key is {KEY}")] {
-        said.push(ask(&recorder, text).await);
+    for (text, call) in ["hello", "hello", "fail", &format!("my key is {KEY}")].into_iter().zip(0..) {
+        said.push(recorder.call(prompt(text, call)).collect().await);
     }
     said
 }
@@ -100,7 +101,7 @@ async fn an_answer_that_is_dropped_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let model = Script::new().reply([Step::chunks(["a", "b"])]).model();
     let recorder = Recorder::new(Arc::new(model), folder.path().join("new"));
-    let mut stream = recorder.call(prompt("hello"));
+    let mut stream = recorder.call(prompt("hello", 0));
     assert!(stream.next().await.is_some());
     drop(stream);
     assert!(!folder.path().join("new").exists());
@@ -117,7 +118,8 @@ fn files_that_are_none_are_refused() {
     ] {
         std::fs::write(folder.path().join("a.json"), text).expect("written");
         let refused = Replay::open(folder.path()).err().expect("refused").to_string();
-        told += &format!("{}\n", refused.replace(&*folder.path().to_string_lossy(), "…"));
+        told += &refused.replace(&*folder.path().to_string_lossy(), "…");
+        told.push('\n');
     }
     expect![[r#"
         `fixtures` of a model: `…/a.json`: EOF while parsing an object at line 1 column 1

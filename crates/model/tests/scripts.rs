@@ -11,13 +11,14 @@ use expect_test::{Expect, expect};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
-fn prompt(text: &str) -> Arc<Prompt> {
+/// A prompt of an agent that has asked so many times before.
+fn prompt(text: &str, call: u32) -> Arc<Prompt> {
     let messages = vec![Message::User { content: Content::Text(text.to_owned()) }];
-    Arc::new(Prompt { messages, ..Prompt::default() })
+    Arc::new(Prompt { messages, call, ..Prompt::default() })
 }
 
-async fn say(model: &dyn Model, text: &str) -> String {
-    let said: Vec<Result<Delta, Fault>> = model.call(prompt(text)).collect().await;
+async fn say(model: &dyn Model, text: &str, call: u32) -> String {
+    let said: Vec<Result<Delta, Fault>> = model.call(prompt(text, call)).collect().await;
     let line = |piece: &Result<Delta, Fault>| match piece {
         Ok(Delta::Text(text)) => text.clone(),
         Ok(Delta::Reasoning(text)) => format!("({text})"),
@@ -37,20 +38,21 @@ async fn say(model: &dyn Model, text: &str) -> String {
     said.iter().map(line).collect::<Vec<_>>().join(" | ")
 }
 
-/// Asks a scripted model these questions, one after another.
+/// Asks a scripted model these questions, one after another, from a call on.
 #[track_caller]
-fn check(replies: Value, start: usize, asked: &[&str], expected: Expect) {
+fn check(replies: Value, first: u32, asked: &[&str], expected: Expect) {
     let settings = ModelUse {
         provider: "scripted".to_owned(),
         replies: Some(Json::from(replies)),
         ..ModelUse::default()
     };
-    let model = Models::new().start(start).open(&settings).expect("opened");
+    let model = Models::new().open(&settings).expect("opened");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let told = runtime.expect("a runtime").block_on(async {
         let mut told = String::new();
-        for text in asked {
-            told += &format!("{}\n", say(&*model, text).await);
+        for (text, call) in asked.iter().zip(first..) {
+            told += &say(&*model, text, call).await;
+            told.push('\n');
         }
         told
     });
@@ -139,17 +141,17 @@ fn a_reply_may_wait_for_what_is_said() {
         {"when": "/^(what|how)/", "steps": [{"text": "who knows"}]},
         [{"text": "in order too"}],
     ]);
-    let asked = ["what weather", "what weather", "hello", "how", "hello", "hello"];
+    let asked = ["hello", "what weather", "what weather", "hello", "how", "hello"];
     check(
         replies,
         0,
         &asked,
         expect![[r#"
+            in order | 0+0 | Done
             rain | 0+0 | Done
             who knows | 0+0 | Done
-            in order | 0+0 | Done
-            who knows | 0+0 | Done
             in order too | 0+0 | Done
+            who knows | 0+0 | Done
             in order too | 0+0 | Done
         "#]],
     );
@@ -166,10 +168,10 @@ fn a_reply_may_wait_for_what_is_said() {
 
 #[tokio::test(start_paused = true)]
 async fn a_delay_passes_on_the_clock_of_the_runtime() {
-    let model = Script::new().reply([Step::delay(Duration::from_secs(3600)), Step::text("late")]).model();
+    let model = Script::new().reply([Step::delay(Duration::from_hours(1)), Step::text("late")]).model();
     let start = tokio::time::Instant::now();
-    assert_eq!(say(&model, "").await, "late | 0+0 | Done");
-    assert_eq!(start.elapsed(), Duration::from_secs(3600));
+    assert_eq!(say(&model, "", 0).await, "late | 0+0 | Done");
+    assert_eq!(start.elapsed(), Duration::from_hours(1));
 }
 
 #[tokio::test]
@@ -181,8 +183,25 @@ async fn a_script_from_code_says_the_same() {
         .reply([Step::error("over")])
         .model();
     assert_eq!(model.name(), "mine");
-    assert_eq!(say(&model, "once").await, r#"{"a":1} | 0+0 | Done"#);
-    assert_eq!(say(&model, "once").await, r#"a | b | read#call_2_1 {"path":"a"} | 1+2 | Calls"#);
-    assert_eq!(say(&model, "").await, "script false over");
-    assert_eq!(model.given(), 2);
+    assert_eq!(say(&model, "once", 0).await, r#"{"a":1} | 0+0 | Done"#);
+    assert_eq!(say(&model, "once", 0).await, r#"a | b | read#call_1_1 {"path":"a"} | 1+2 | Calls"#);
+    assert_eq!(say(&model, "", 1).await, "script false over");
+}
+
+#[tokio::test]
+async fn what_a_reply_will_use_is_known_before() {
+    let replies = json!([
+        [{"usage": {"input": 1, "output": 2}}, {"text": "x"}, {"usage": {"input": 3, "cost_usd": 0.5}}],
+        [{"text": "y"}],
+        {"when": "once", "steps": [{"usage": {"input": 7}}], "times": 1},
+    ]);
+    let model = Script::parse(&Json::from(replies)).expect("a script").model();
+    let foresee = |text: &str, call: u32| {
+        model.foresee(&prompt(text, call)).map(|tokens| (tokens.input, tokens.output))
+    };
+    assert_eq!(foresee("", 0), Some((4, 2)));
+    assert_eq!(foresee("", 1), None);
+    assert_eq!(foresee("once", 1), Some((7, 0)), "looking does not count");
+    say(&model, "once", 0).await;
+    assert_eq!(foresee("once", 1), None);
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::REDACTED;
-use super::request::{Form, WRAP};
+use super::shape::{Form, Shape, WRAP};
 use crate::answer::{Answer, Draft};
 use crate::fault::{cut, lasting, of_error, passing};
 use crate::http::Dialect;
@@ -149,7 +149,7 @@ impl Dialect for Reply {
     fn event(&mut self, event: Event<'_>, answer: &mut Answer) -> Result<bool, Fault> {
         let data = event.data.trim();
         if data.is_empty() || data == "[DONE]" {
-            return Ok(data == "[DONE]" && answer.stop.is_some());
+            return if data.is_empty() { Ok(false) } else { answer.close().map(|()| true) };
         }
         let said: Said<'_> = parse(data)?;
         if let Some(usage) = said.usage {
@@ -177,10 +177,7 @@ impl Dialect for Reply {
                 let reason = said.delta.and_then(|delta| delta.stop_reason);
                 answer.stop = reason.as_deref().map(stop).or(answer.stop);
             }
-            "message_stop" => {
-                let unfinished = || passing("connection", "ended its answer without a `stop_reason`");
-                return answer.stop.map(|_| true).ok_or_else(unfinished);
-            }
+            "message_stop" => return answer.close().map(|()| true),
             // `ping`, and what later versions have.
             _ => {}
         }
@@ -218,7 +215,11 @@ impl Dialect for Reply {
 
 impl Reply {
     /// What is expected: with a form, its arguments are the answer.
-    pub(super) fn new(form: Option<Form>) -> Self {
+    pub(super) fn new(shape: Shape) -> Self {
+        let form = match shape {
+            Shape::Form(form) => Some(form),
+            Shape::Free | Shape::Format(_) => None,
+        };
         Self { form, held: String::new(), blocks: Vec::new(), usage: Usage::default() }
     }
 
@@ -341,5 +342,46 @@ fn stop(reason: &str) -> Stop {
         "refusal" => Stop::Filtered,
         "tool_use" => Stop::Calls,
         _ => Stop::Done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use antiphon_agent::Prompt;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::generation::Generation;
+    use super::super::shape::Shape;
+    use super::Reply;
+    use crate::chaos;
+    use crate::http::Dialect as _;
+
+    const ROWS: &[&str] = &[
+        r#"{"type":"message_start","message":{"usage":{"input_tokens":1,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"thinking":"Hm","signature":"c2"}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"Hello"}}"#,
+        r#"{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"t","name":"f"}}"#,
+        r#"{"type":"content_block_delta","index":2,"delta":{"partial_json":"{}"}}"#,
+        r#"{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","name":"answer"}}"#,
+        r#"{"type":"content_block_delta","index":3,"delta":{"partial_json":"{\"value\":1}"}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+
+    proptest! {
+        #[test]
+        fn a_mangled_message_keeps_the_order(mangles in chaos::mangles(), has_form in any::<bool>()) {
+            let output = has_form.then(|| json!({"type": "array"}).into());
+            let shape = Shape::of(&Prompt { output, ..Prompt::default() }, Generation::Early);
+            chaos::check(ROWS, mangles, Reply::new(shape));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "[\\[\\]{}\":,a-z0-9\\\\]{0,60}") {
+            drop(Reply::new(Shape::Free).whole(&text, &mut crate::answer::Answer::default()));
+        }
     }
 }

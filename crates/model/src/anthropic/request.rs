@@ -4,83 +4,79 @@
 //! message are marked to be kept in the vendor's cache.
 
 use antiphon_agent::{Call, Message, ModelUse, Prompt, Spec, Thought};
-use antiphon_event::Json;
 use serde_json::{Map, Value, json};
 
 use super::REDACTED;
+use super::generation::Generation;
+use super::shape::{Form, Shape};
 use crate::body::{self, put};
 use crate::part::{Piece, pieces};
 
 /// How many tokens may be written if nobody says otherwise; the vendor wants to be told.
 const MAX_TOKENS: u64 = 4096;
+/// The same for models that think whenever they want, which counts.
+const MAX_TOKENS_ADAPTIVE: u64 = 16_384;
 /// The fewest tokens the vendor lets a model think.
 const THINKING_MIN: u64 = 1024;
 
-/// The tool whose arguments are the answer.
-#[derive(Debug)]
-pub(super) struct Form {
-    /// A name no other tool has.
-    pub(super) name: String,
-    /// Whether the answer is a member of the arguments: arguments are an object, an answer need not be one.
-    pub(super) is_wrapped: bool,
-    schema: Value,
-}
-
-/// What an answer is called that is no object.
-pub(super) const WRAP: &str = "value";
-
-impl Form {
-    pub(super) fn of(schema: &Json, tools: &[Spec]) -> Self {
-        let mut name = "answer".to_owned();
-        while tools.iter().any(|tool| tool.name == name) {
-            name.push('_');
-        }
-        let mut schema = schema.value();
-        let is_wrapped = schema.get("type").is_none_or(|kind| kind != "object");
-        if is_wrapped {
-            schema = json!({"type": "object", "properties": {WRAP: schema}, "required": [WRAP]});
-        }
-        Self { name, is_wrapped, schema }
-    }
-}
-
-/// The body of a request; `form` is the tool whose arguments are the answer.
-pub(super) fn body(settings: &ModelUse, prompt: &Prompt, form: Option<&Form>) -> Vec<u8> {
+/// The body of a request.
+pub(super) fn body(settings: &ModelUse, prompt: &Prompt, generation: Generation, shape: &Shape) -> Vec<u8> {
     let mut body = Map::new();
     let thinking = prompt.thinking_tokens.or(settings.thinking_tokens).filter(|tokens| *tokens > 0);
-    let thinking = thinking.map(|tokens| tokens.max(THINKING_MIN));
-    let max = prompt.max_tokens.or(settings.max_tokens).unwrap_or(MAX_TOKENS);
-    // What is thought counts, and the vendor wants room left after it.
-    let max = thinking.filter(|tokens| *tokens >= max).map_or(max, |tokens| tokens.saturating_add(max));
+    let max = prompt.max_tokens.or(settings.max_tokens);
     put(&mut body, "model", settings.model.as_deref());
-    put(&mut body, "max_tokens", Some(max));
+    put(&mut body, "max_tokens", Some(bound(max, thinking, generation)));
     put(&mut body, "stream", Some(true));
     if !prompt.system.is_empty() {
         let text = [json!({"type": "text", "text": prompt.system, "cache_control": {"type": "ephemeral"}})];
         put(&mut body, "system", Some(text));
     }
     put(&mut body, "messages", Some(messages(&prompt.messages)));
-    let tools = tools(prompt, form);
+    let tools = tools(prompt, shape.form());
     if !tools.is_empty() {
         put(&mut body, "tools", Some(tools));
     }
-    put(&mut body, "tool_choice", form.map(|form| choice(&form.name, &prompt.tools, thinking.is_some())));
-    match thinking {
-        // The vendor takes no temperature where a model thinks.
-        Some(tokens) => {
-            put(&mut body, "thinking", Some(json!({"type": "enabled", "budget_tokens": tokens})));
-        }
-        None => put(&mut body, "temperature", prompt.temperature.or(settings.temperature)),
+    let may_force = generation != Generation::Adaptive && thinking.is_none();
+    put(&mut body, "tool_choice", shape.form().map(|form| choice(&form.name, &prompt.tools, may_force)));
+    if let Shape::Format(schema) = shape {
+        let format = json!({"format": {"type": "json_schema", "schema": schema}});
+        put(&mut body, "output_config", Some(format));
+    }
+    put(&mut body, "thinking", thinking.map(|tokens| think(tokens, generation)));
+    // A model that thinks takes no temperature.
+    if thinking.is_none() && generation != Generation::Adaptive {
+        put(&mut body, "temperature", prompt.temperature.or(settings.temperature));
     }
     body::write(body, settings)
 }
 
-/// Whom the model has to call: the form, where there is nothing else; a model that thinks cannot be made to.
-fn choice(form: &str, tools: &[Spec], thinks: bool) -> Value {
-    match (thinks, tools.is_empty()) {
-        (true, _) => json!({"type": "auto"}),
-        (false, true) => json!({"type": "tool", "name": form}),
-        (false, false) => json!({"type": "any"}),
+/// How many tokens may be written. What is thought counts, and the vendor wants room left after it.
+fn bound(max: Option<u64>, thinking: Option<u64>, generation: Generation) -> u64 {
+    if generation == Generation::Adaptive {
+        return max.unwrap_or(MAX_TOKENS_ADAPTIVE);
+    }
+    let (max, thinking) = (max.unwrap_or(MAX_TOKENS), thinking.map(budget));
+    thinking.filter(|tokens| *tokens >= max).map_or(max, |tokens| tokens.saturating_add(max))
+}
+
+fn budget(tokens: u64) -> u64 {
+    tokens.max(THINKING_MIN)
+}
+
+fn think(tokens: u64, generation: Generation) -> Value {
+    match generation {
+        // How much is not for us to say; that something is to be seen of it is.
+        Generation::Adaptive => json!({"type": "adaptive", "display": "summarized"}),
+        Generation::Early | Generation::Formed => json!({"type": "enabled", "budget_tokens": budget(tokens)}),
+    }
+}
+
+/// Whom the model has to call: the form, where there is nothing else and the model can be made to.
+fn choice(form: &str, tools: &[Spec], may_force: bool) -> Value {
+    match (may_force, tools.is_empty()) {
+        (false, _) => json!({"type": "auto"}),
+        (true, true) => json!({"type": "tool", "name": form}),
+        (true, false) => json!({"type": "any"}),
     }
 }
 

@@ -61,11 +61,11 @@ struct Piece<'a> {
     #[serde(default)]
     content: Words,
     #[serde(default)]
-    reasoning_content: Option<String>,
+    reasoning_content: Words,
     #[serde(default)]
-    reasoning: Option<String>,
+    reasoning: Words,
     #[serde(default)]
-    refusal: Option<String>,
+    refusal: Words,
     #[serde(borrow, default)]
     tool_calls: Option<Vec<CallPiece<'a>>>,
 }
@@ -116,7 +116,7 @@ impl Dialect for Reply {
     fn event(&mut self, event: Event<'_>, answer: &mut Answer) -> Result<bool, Fault> {
         let data = event.data.trim();
         if data == "[DONE]" {
-            return if answer.stop.is_some() { Ok(true) } else { Err(unfinished()) };
+            return answer.close().map(|()| true);
         }
         if event.name == "error" {
             return Err(of_error(data));
@@ -138,10 +138,6 @@ impl Dialect for Reply {
     fn finish(&mut self, _answer: &mut Answer) -> Result<(), Fault> {
         Ok(())
     }
-}
-
-fn unfinished() -> Fault {
-    passing("connection", "ended its answer without a `finish_reason`")
 }
 
 impl Reply {
@@ -169,15 +165,17 @@ impl Reply {
 
     fn choice(&mut self, choice: Choice<'_>, answer: &mut Answer) -> Result<(), Fault> {
         if let Some(piece) = choice.delta.or(choice.message) {
-            let given = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
             // Some send the same under both names.
-            let thought =
-                if given(&piece.reasoning_content) { piece.reasoning_content } else { piece.reasoning };
-            answer.reasoning(thought.unwrap_or_default())?;
+            let once = if piece.reasoning_content.text.is_empty() {
+                piece.reasoning
+            } else {
+                piece.reasoning_content
+            };
+            answer.reasoning(once.text)?;
             answer.reasoning(piece.content.thought)?;
             answer.text(piece.content.text)?;
-            self.is_refusal |= given(&piece.refusal);
-            answer.text(piece.refusal.unwrap_or_default())?;
+            self.is_refusal |= !piece.refusal.text.is_empty();
+            answer.text(piece.refusal.text)?;
             for call in piece.tool_calls.into_iter().flatten() {
                 Self::call(call, answer)?;
             }
@@ -246,5 +244,37 @@ fn tokens(usage: &Usage) -> Tokens {
         cache_read: details.and_then(|details| details.cached_tokens).or(usage.prompt_cache_hit_tokens),
         cache_creation: details.and_then(|details| details.cache_write_tokens),
         cost_usd: usage.cost.filter(|cost| cost.is_finite() && *cost >= 0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Reply;
+    use crate::chaos;
+    use crate::http::Dialect as _;
+
+    const ROWS: &[&str] = &[
+        r#"{"choices":[{"index":0,"delta":{"role":"assistant","reasoning_content":"Hm"}}]}"#,
+        r#"{"choices":[{"index":0,"delta":{"content":"Hello"}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"b","function":{"name":"g","arguments":{}}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]}}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#,
+        r#"{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}"#,
+        "[DONE]",
+    ];
+
+    proptest! {
+        #[test]
+        fn a_mangled_completion_keeps_the_order(mangles in chaos::mangles()) {
+            chaos::check(ROWS, mangles, Reply::default());
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "[\\[\\]{}\":,a-z0-9\\\\]{0,60}") {
+            drop(Reply::default().whole(&text, &mut crate::answer::Answer::default()));
+        }
     }
 }

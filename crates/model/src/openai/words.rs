@@ -1,8 +1,9 @@
-//! [`Words`]: the `content` of a chat completion: text, nothing, or a list of parts, some of them thoughts.
+//! [`Words`]: what is said in a chat completion: text, nothing, or a list of parts, some of them thoughts. What else it may
+//! be is passed over.
 
 use std::fmt;
 
-use serde::de::{SeqAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -34,6 +35,27 @@ impl<'de> Visitor<'de> for Parts {
 
     fn visit_str<E>(self, text: &str) -> Result<Words, E> {
         Ok(Words { text: text.to_owned(), thought: String::new() })
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Words, E> {
+        Ok(Words::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Words, A::Error> {
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Words::default())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Words, A::Error> {

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Script, Step, When};
+use crate::Refused;
 use crate::fault::CODES;
 
 /// How many bytes a pattern may take when it is made ready.
@@ -114,14 +115,15 @@ impl Script {
     /// The steps are `{text}` and `{reasoning}` (text, or a list of pieces), `{signature}`, `{tool_call: {name, input, id?}}`
     /// or `{tool_call: {name, raw}}`, `{usage: {input, output, cache_read?, cache_creation?, cost_usd?}}`, `{error: "…"}` or
     /// `{error: {message, code?, retryable?, retry_after?}}`, `{delay: milliseconds}`, `{output: any}` and `{stop: "length"}`.
-    pub fn parse(replies: &Json) -> Result<Self, String> {
-        let list: Vec<Value> =
-            serde_json::from_str(replies.as_str()).map_err(|_| "expected a list of replies".to_owned())?;
+    pub fn parse(replies: &Json) -> Result<Self, Refused> {
+        let refused = |why: String| Refused::Setting { setting: "replies", why };
+        let list: Vec<Value> = serde_json::from_str(replies.as_str())
+            .map_err(|_| refused("expected a list of replies".to_owned()))?;
         let mut script = Self::new();
         for (nth, reply) in list.into_iter().enumerate() {
-            script = script.add(reply).map_err(|(step, why)| match step {
-                Some(step) => format!("reply {}, step {}: {why}", nth + 1, step + 1),
-                None => format!("reply {}: {why}", nth + 1),
+            script = script.add(reply).map_err(|(step, why)| {
+                let step = step.map_or_else(String::new, |step| format!(", step {}", step + 1));
+                refused(format!("reply {}{step}: {why}", nth + 1))
             })?;
         }
         Ok(script)

@@ -17,8 +17,8 @@ pub(super) struct Play {
     at: usize,
     piece: usize,
     sleep: Option<Pin<Box<Sleep>>>,
-    /// The number of the call, which makes ids unlike those of others.
-    call: usize,
+    /// How many times the agent has asked before: it makes ids unlike those of other replies.
+    call: u32,
     calls: usize,
     tokens: Tokens,
     stop: Option<Stop>,
@@ -34,7 +34,7 @@ enum Phase {
 }
 
 impl Play {
-    pub(super) fn new(steps: Arc<[Step]>, call: usize) -> Self {
+    pub(super) fn new(steps: Arc<[Step]>, call: u32) -> Self {
         Self {
             steps,
             at: 0,
@@ -94,13 +94,32 @@ impl Play {
             self.at += 1;
             if let Step::Call { id, name, arguments } = step {
                 self.calls += 1;
-                let made_up = || format!("call_{}_{}", self.call + 1, self.calls);
+                let made_up = || format!("call_{}_{}", u64::from(self.call) + 1, self.calls);
                 let id = id.clone().unwrap_or_else(made_up);
                 return Some(Delta::Call { id, name: name.clone(), arguments: arguments.clone() });
             }
         }
         None
     }
+}
+
+/// What a reply uses, if it says so.
+pub(super) fn used(steps: &[Step]) -> Option<Tokens> {
+    let said = steps.iter().filter_map(|step| match step {
+        Step::Usage(tokens) => Some(tokens),
+        Step::Text(_)
+        | Step::Reasoning(_)
+        | Step::Signature(_)
+        | Step::Call { .. }
+        | Step::Error(_)
+        | Step::Delay(_)
+        | Step::Stop(_) => None,
+    });
+    said.fold(None, |sum, tokens| {
+        let mut sum = sum.unwrap_or_default();
+        add(&mut sum, tokens);
+        Some(sum)
+    })
 }
 
 fn add(sum: &mut Tokens, more: &Tokens) {

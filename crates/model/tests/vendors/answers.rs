@@ -70,6 +70,20 @@ data: {"choices":[{"delta":{},"finish_reason":"stop"}]}"#
 }
 
 #[test]
+fn a_vendor_may_say_that_it_was_all_and_not_why() {
+    let row = r#"{"choices":[{"delta":{"content":"x","reasoning":{"of":"another kind"}}}]}"#;
+    check(
+        "openai",
+        openai(&[row, "[DONE]"]),
+        expect![[r#"
+            text "x"
+            usage 2 1
+            stop Done
+        "#]],
+    );
+}
+
+#[test]
 fn lines_may_end_in_crlf_and_comments_keep_the_line_open() {
     let rows = ": OPENROUTER PROCESSING\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\r\n\r\n\
                 : keep-alive\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}],\

@@ -1,13 +1,14 @@
 //! What goes wrong with vendors, and what is said about it. The key is in none of it: `lines` looks.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use expect_test::{Expect, expect};
 use futures_util::StreamExt;
 use tokio::net::TcpListener;
 
 use crate::answers::{anthropic, openai};
-use crate::server::{End, Reply, Seen, Server};
+use crate::server::{End, Reply, Seen, Server, start_patient};
 use crate::{KEY, ask, lines, open, prompt, say, settings};
 
 const HALF: &str = r#"{"choices":[{"delta":{"content":"half"}}]}"#;
@@ -218,10 +219,9 @@ fn an_answer_without_its_end_is_half_an_answer() {
     }
     check(
         "openai",
-        Reply::events(vec![openai(&[HALF, "[DONE]"])]),
+        Reply::events(vec![openai(&["[DONE]"])]),
         expect![[r#"
-            text "half"
-            fault connection again: openai model `small` at 127.0.0.1:PORT ended its answer without a `finish_reason`
+            fault connection again: openai model `small` at 127.0.0.1:PORT ended its answer before it had begun
         "#]],
     );
     check(
@@ -236,7 +236,7 @@ fn an_answer_without_its_end_is_half_an_answer() {
         "anthropic",
         Reply::events(vec![anthropic(&[START, r#"{"type":"message_stop"}"#])]),
         expect![[r#"
-            fault connection again: anthropic model `small` at 127.0.0.1:PORT ended its answer without a `stop_reason`
+            fault connection again: anthropic model `small` at 127.0.0.1:PORT ended its answer before it had begun
         "#]],
     );
 }
@@ -262,6 +262,17 @@ fn what_comes_after_the_end_does_not_matter() {
             stop Done
         "#]],
     );
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again() {
+    let stop = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{}}"#;
+    let (address, connections) = start_patient(openai(&[HALF, stop, "[DONE]"])).await;
+    let model = open(&settings("openai", address));
+    for _ in 0..5 {
+        assert_eq!(ask(&*model, prompt("hello")).await.len(), 3);
+    }
+    assert_eq!(connections.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]

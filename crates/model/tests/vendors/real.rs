@@ -62,6 +62,27 @@ async fn a_real_model_is_stopped_at_its_bound() {
 }
 
 #[tokio::test]
+async fn a_real_model_is_asked_too_much() {
+    for settings in models() {
+        let model = antiphon_model::open(&settings).expect("opened");
+        let said = ask(&*model, prompt(&"a b c d ".repeat(10_000))).await;
+        let [Err(fault)] = &said[..] else { panic!("{}", lines(&said)) };
+        println!("{}", fault.message);
+        assert_eq!((fault.code, fault.retryable), ("context_length", false));
+    }
+}
+
+#[tokio::test]
+async fn a_real_server_takes_a_turn_with_calls() {
+    for settings in models() {
+        let model = antiphon_model::open(&settings).expect("opened");
+        let (text, stop) =
+            told(&ask(&*model, Prompt { max_tokens: Some(20), ..crate::requests::calls() }).await);
+        println!("{}: {stop:?} {text}", settings.provider);
+    }
+}
+
+#[tokio::test]
 async fn a_real_model_fits_a_schema() {
     // A server may ignore that a tool has to be called, so only the format with a grammar is held to it.
     for settings in models().into_iter().filter(|settings| settings.provider == "openai") {

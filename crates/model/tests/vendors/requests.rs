@@ -100,6 +100,20 @@ fn turn() -> Prompt {
     }
 }
 
+/// A turn of words, a call and its result, and nothing else.
+pub(crate) fn calls() -> Prompt {
+    let call = Call { id: "t1".to_owned(), name: "read".to_owned(), arguments: json!({"path": "a"}).into() };
+    let mut messages = prompt("What is in the file a?").messages;
+    messages.push(Message::Assistant { content: None, reasoning: None, tool_calls: Some(vec![call]) });
+    messages.push(Message::Tool {
+        tool_call_id: "t1".to_owned(),
+        name: "read".to_owned(),
+        content: Content::Text("the word hello".to_owned()),
+        is_error: None,
+    });
+    Prompt { messages, tools: vec![tool("read")], ..Prompt::default() }
+}
+
 #[test]
 fn openai_is_asked_for_a_completion() {
     check(
@@ -246,6 +260,75 @@ fn an_answer_may_have_to_fit_a_schema() {
             tool_choice: {"type":"auto"}
             thinking: {"type":"enabled","budget_tokens":2000}
         "#]],
+    );
+}
+
+#[test]
+fn later_models_are_told_less_and_the_form_of_their_answer() {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}});
+    let asked = Prompt {
+        output: Some(schema.into()),
+        temperature: Some(0.5),
+        tools: vec![tool("read")],
+        ..prompt("hello")
+    };
+    let thinking = Prompt { thinking_tokens: Some(2000), ..asked.clone() };
+    let named = |name: &str| {
+        let name = name.to_owned();
+        move |settings: &mut ModelUse| {
+            settings.model = Some(name);
+            settings.extra.insert("output_config".to_owned(), json!({"effort": "low"}).into());
+        }
+    };
+    check(
+        "anthropic",
+        thinking.clone(),
+        named("claude-sonnet-4-5"),
+        expect![[r#"
+        model: "claude-sonnet-4-5"
+        max_tokens: 4096
+        stream: true
+        messages:
+          {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
+        tools:
+          {"name":"read","description":"To read.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}},"cache_control":{"type":"ephemeral"}}
+        output_config: {"format":{"type":"json_schema","schema":{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}},"effort":"low"}
+        thinking: {"type":"enabled","budget_tokens":2000}
+    "#]],
+    );
+    check(
+        "anthropic",
+        thinking,
+        named("claude-opus-5-5"),
+        expect![[r#"
+        model: "claude-opus-5-5"
+        max_tokens: 16384
+        stream: true
+        messages:
+          {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
+        tools:
+          {"name":"read","description":"To read.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}},"cache_control":{"type":"ephemeral"}}
+        output_config: {"format":{"type":"json_schema","schema":{"type":"object","properties":{"n":{"type":"integer"}},"additionalProperties":false}},"effort":"low"}
+        thinking: {"type":"adaptive","display":"summarized"}
+    "#]],
+    );
+    let free = Prompt { output: Some(json!({"type": "array"}).into()), ..asked };
+    check(
+        "anthropic",
+        free,
+        named("claude-opus-5-5"),
+        expect![[r#"
+        model: "claude-opus-5-5"
+        max_tokens: 16384
+        stream: true
+        messages:
+          {"role":"user","content":[{"type":"text","text":"hello","cache_control":{"type":"ephemeral"}}]}
+        tools:
+          {"name":"read","description":"To read.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
+          {"name":"answer","description":"Give your final answer with this, and only with this.","input_schema":{"type":"object","properties":{"value":{"type":"array"}},"required":["value"]},"cache_control":{"type":"ephemeral"}}
+        tool_choice: {"type":"auto"}
+        output_config: {"effort":"low"}
+    "#]],
     );
 }
 

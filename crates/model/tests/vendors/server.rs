@@ -1,6 +1,8 @@
 //! A server that says what it is told to, byte for byte, and keeps what it was asked.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -84,6 +86,34 @@ impl Server {
             other => panic!("expected a request, saw {other:?}"),
         }
     }
+}
+
+/// A server that answers one request after another on each connection; gives back how many connections there were.
+pub(crate) async fn start_patient(body: Vec<u8>) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let count = Arc::new(AtomicUsize::new(0));
+    let connections = count.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            connections.fetch_add(1, Ordering::Relaxed);
+            let body = body.clone();
+            tokio::spawn(async move {
+                while read_request(&mut stream).await.is_ok() {
+                    let head =
+                        format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n", body.len());
+                    let answer = [head.as_bytes(), &body, b"\r\n"].concat();
+                    // The end comes by itself, as it does from many a server.
+                    if stream.write_all(&answer).await.is_err()
+                        || stream.write_all(b"0\r\n\r\n").await.is_err()
+                    {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (address, count)
 }
 
 async fn serve(
