@@ -2,6 +2,7 @@
 
 pub(crate) mod cancel;
 pub(crate) mod check;
+pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod draw;
 pub(crate) mod fork;

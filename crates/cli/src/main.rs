@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, Command};
+use args::{Args, Command, StoreArg};
 use exit::Exit;
 use output::{Output, Unwritable, notice};
 
@@ -50,7 +50,8 @@ fn main() -> ExitCode {
 
 fn run(command: Option<Command>, output: &mut Output) -> anyhow::Result<Exit> {
     match command {
-        None => command::tour::run(output)?,
+        None => return command::demo::run(&StoreArg::default(), output),
+        Some(Command::Tour) => command::tour::run(output)?,
         Some(Command::Reduce(reduce)) => command::reduce::run(&reduce, output)?,
         Some(Command::View(view)) => command::view::run(&view, output)?,
         Some(Command::Why(why)) => command::why::run(&why, output)?,

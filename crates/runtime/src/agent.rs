@@ -54,8 +54,8 @@ pub(crate) fn of_call(caller: &Agent, call: &CallId, input: &Json, run: RunId) -
     let named = input["agent"].as_str();
     let known = named.and_then(|name| caller.definition().agents.get(name));
     if let (Some(name), None) = (named, known) {
-        let names: Vec<&str> = caller.definition().agents.keys().map(String::as_str).collect();
-        return Err(format!("there is no agent `{name}`; there are: {}", names.join(", ")));
+        let there: Vec<&str> = caller.definition().agents.keys().map(String::as_str).collect();
+        return Err(format!("there is no agent `{name}`; there are: {}", there.join(", ")));
     }
     let subagent = known.cloned().unwrap_or_default();
     let (name, sees) = (named.unwrap_or("agent").to_owned(), subagent.policy);

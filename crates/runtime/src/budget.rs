@@ -142,7 +142,7 @@ impl Driver {
         match &self.tree.machines[machine].mind {
             Mind::Flow(_) => self.try_feed(machine, Input::Limit(reason)),
             Mind::Agent(_) => {
-                self.try_tell(machine, Hears::Spent(format!("more is spent than may be: {reason}")))
+                self.try_tell(machine, Hears::Spent(format!("more is spent than may be: {reason}")));
             }
         }
     }

@@ -55,7 +55,7 @@ pub(crate) fn unfinished(events: &[Event]) -> Option<RunId> {
     for event in events {
         match &event.body {
             Body::RunStart(_) | Body::HarnessStart(_) if is_root(event) => {
-                open.clone_from(&event.head.run_id)
+                open.clone_from(&event.head.run_id);
             }
             Body::RunEnd(_) | Body::HarnessEnd(_) if event.head.run_id == open => open = None,
             Body::Resumed(_) if event.head.node_path.is_none() && open.is_none() => {
@@ -192,10 +192,10 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
         }
     }
     for machine in (0..driver.tree.machines.len()).rev() {
-        if !driver.tree.machines[machine].mind.has_ended() {
-            driver.take_up(machine);
-        } else {
+        if driver.tree.machines[machine].mind.has_ended() {
             driver.stir(machine);
+        } else {
+            driver.take_up(machine);
         }
     }
     Ok(())

@@ -30,18 +30,13 @@ pub(crate) fn run(args: &Run, output: &mut Output) -> Result<Exit> {
     let title = Some(flow.name().to_owned());
     let metadata = path.map(Json::from);
     let invocation = Invocation { task, state, session, title, metadata, said: false };
-    task::wait(start(shelf, flow, invocation, args.json, output))
+    let live = Live::new(args.json, Decisions::default(), output);
+    task::wait(start(shelf, flow, invocation, live))
 }
 
-async fn start(
-    shelf: Shelf,
-    flow: Flow,
-    invocation: Invocation,
-    json: bool,
-    output: &mut Output,
-) -> Result<Exit> {
+/// Runs a flow and follows it to its end.
+pub(crate) async fn start(shelf: Shelf, flow: Flow, invocation: Invocation, live: Live<'_>) -> Result<Exit> {
     let engine = engine(shelf.journal)?.inbox();
-    let live = Live::new(json, Decisions::default(), output);
     let run = engine.start(flow, invocation).await.map_err(plain)?;
     tell(run.session());
     let after = run.events().position();

@@ -1,4 +1,4 @@
-//! `antiphon` alone: what it is and what it can do.
+//! `antiphon tour`: what it is and what it can do.
 
 use anyhow::Result;
 
@@ -7,6 +7,8 @@ use crate::render::{Ink, Line, VIEWS, paint};
 
 /// Commands to try, and what they do.
 const EXAMPLES: &[(&str, &str)] = &[
+    ("antiphon", "a small team of agents at work"),
+    ("antiphon chat --agent agent.yaml", "talk with an agent"),
     ("antiphon run flow.yaml --input 'tidal power'", "run a flow"),
     ("antiphon check flow.yaml", "every mistake in it, with its place"),
     ("antiphon draw flow.yaml", "see how it hangs together"),

@@ -13,7 +13,7 @@ impl Scheduler {
     pub(super) fn decide_edges(&mut self, node: NodeIndex, decided: &[EdgeDecision]) {
         let reroutes = |edge: EdgeIndex| matches!(self.flow.edges()[edge].when, When::Reroute);
         // Those come last, so most nodes are seen to have none at once.
-        let rerouted = self.leaving(node).last().is_some_and(|edge| reroutes(*edge))
+        let sent = self.leaving(node).last().is_some_and(|edge| reroutes(*edge))
             && self
                 .leaving(node)
                 .iter()
@@ -26,7 +26,7 @@ impl Scheduler {
             let at_place = decided.get(position).filter(|decision| decision.to == *id);
             let found = at_place.or_else(|| decided.iter().find(|decision| decision.to == *id));
             let live = found.is_some_and(|decision| decision.live);
-            let own = matches!(self.flow.edges()[edge].when, When::If(_)) && !rerouted;
+            let own = matches!(self.flow.edges()[edge].when, When::If(_)) && !sent;
             self.decide_edge(edge, live, if own { Dead::Refused } else { Dead::Passed });
         }
     }

@@ -301,7 +301,7 @@ impl Driver {
                 Open::Wait(millis) => self.ask_later(machine, millis),
                 Open::Watch(relay, at) => self.watch(machine, relay, at),
                 Open::Agent(call) => {
-                    self.effects.push((machine, crate::mind::Effect::Agent(Effect::Spawn(call))))
+                    self.effects.push((machine, crate::mind::Effect::Agent(Effect::Spawn(call))));
                 }
                 Open::Call(call) => self.lost(machine, call),
             }
