@@ -130,7 +130,7 @@ impl Scheduler {
             self.tally(was, usize::wrapping_sub);
             self.tally(is, usize::wrapping_add);
         }
-        if was_busy != is_busy {
+        if was_busy != is_busy && !self.busy.is_empty() {
             self.stir(node, is_busy);
         }
     }
