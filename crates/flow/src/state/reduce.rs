@@ -75,11 +75,11 @@ impl Reduce {
 
     /// Whether folding is no more than adding members to those that are there.
     pub(crate) fn grows(self, old: Option<&Value>, addition: &Value) -> bool {
-        match (self, old, addition) {
-            (Self::Append, None | Some(Value::Null | Value::Array(_)), Value::Array(_)) => true,
-            (Self::Merge, None | Some(Value::Null | Value::Object(_)), Value::Object(_)) => true,
-            _ => false,
-        }
+        matches!(
+            (self, old, addition),
+            (Self::Append, None | Some(Value::Null | Value::Array(_)), Value::Array(_))
+                | (Self::Merge, None | Some(Value::Null | Value::Object(_)), Value::Object(_))
+        )
     }
 
     /// Whether the reducer can work on values of this schema. Where the schema leaves the type open, it can.
