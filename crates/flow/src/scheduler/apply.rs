@@ -61,9 +61,10 @@ impl Scheduler {
     /// The node with this id. Events about one node follow one another, and nodes often start and end in the order they
     /// were declared, so it is mostly the last one or the one after it.
     fn find(&mut self, id: &FlowNodeId) -> Option<NodeIndex> {
-        let ids = self.flow.ids();
-        let near = (self.last..ids.len()).take(2).find(|node| ids[*node] == *id);
-        self.last = near.or_else(|| self.flow.index(id.as_str()))?;
+        // Where an id was made here, its text is the very one of the flow.
+        let is = |node: &NodeIndex| self.flow.id(*node).as_str().as_ptr() == id.as_str().as_ptr();
+        let mut near = self.last..self.flow.ids().len().min(self.last + 2);
+        self.last = near.find(is).or_else(|| self.flow.index(id.as_str()))?;
         Some(self.last)
     }
 

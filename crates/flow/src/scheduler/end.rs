@@ -27,7 +27,7 @@ pub(super) enum Guarding {
 }
 
 /// What a node contributes to the state, by key, and the state with that in it if there is any.
-type Written = (BTreeMap<String, Json>, Option<State>);
+type Written = (Option<BTreeMap<String, Json>>, Option<State>);
 
 impl Scheduler {
     /// Whether this attempt is under way; one that was cut off or repeated is late.
@@ -118,7 +118,9 @@ impl Scheduler {
         };
         match self.consequences(attempt, reply, written, rerouted.as_deref()) {
             Ok((end, extra)) => {
-                events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
+                if !extra.is_empty() {
+                    events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
+                }
                 self.node_end(attempt, end, now, events);
             }
             Err(failure) => self.failed(attempt, failure, now, events),
@@ -154,25 +156,29 @@ impl Scheduler {
             ..self.moment(node, Handed::To(node))
         };
         let edges = self.edges(node, &reply, rerouted, &moment, &mut extra)?;
-        let end = NodeEnd {
+        let mut end = Box::new(NodeEnd {
             status: NodeStatus::Completed,
             execution: attempt.execution,
             attempt: attempt.attempt,
             output: reply.output,
             duration_ms: 0,
             error: None,
-            telemetry: reply.telemetry,
-            writes: (!writes.is_empty()).then_some(writes),
+            telemetry: None,
+            writes,
             edges,
-        };
-        Ok((Box::new(end), extra))
+        });
+        // Large, and mostly not there.
+        if reply.telemetry.is_some() {
+            end.telemetry = reply.telemetry;
+        }
+        Ok((end, extra))
     }
 
     /// What a node contributes to the state, and the state with that in it if somebody looks at it.
     fn writes(&self, node: NodeIndex, reply: &mut Reply) -> Result<Written, Failure> {
         let set = &self.flow.nodes()[node].set;
         if set.is_empty() && reply.writes.is_empty() {
-            return Ok((BTreeMap::new(), None));
+            return Ok((None, None));
         }
         let mut contributions = self.together(std::mem::take(&mut reply.writes));
         for (key, formula) in set {
@@ -185,7 +191,7 @@ impl Scheduler {
         let state = self.state_after(node, &contributions);
         let state = state.map_err(|error| Failure::of(ErrorCode::Schema, error.to_string()))?;
         let writes = contributions.into_iter().map(|(key, value)| (key, Json::from(value))).collect();
-        Ok((writes, state))
+        Ok((Some(writes), state))
     }
 
     /// The state that the conditions of the edges see, if any looks at it; contributions have to fit in any case.

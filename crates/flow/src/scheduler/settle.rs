@@ -11,14 +11,14 @@ use crate::definition::{EdgeIndex, Join, NodeIndex, When};
 impl Scheduler {
     /// Decides the edges that leave a node that completed.
     pub(super) fn decide_edges(&mut self, node: NodeIndex, decided: &[EdgeDecision]) {
-        let reroutes = |edge: EdgeIndex| matches!(self.flow.edges()[edge].when, When::Reroute);
+        let is_detour = |edge: EdgeIndex| matches!(self.flow.edges()[edge].when, When::Reroute);
         // Those come last, so most nodes are seen to have none at once.
-        let sent = self.leaving(node).last().is_some_and(|edge| reroutes(*edge))
+        let rerouted = self.leaving(node).last().is_some_and(|edge| is_detour(*edge))
             && self
                 .leaving(node)
                 .iter()
                 .zip(decided)
-                .any(|(edge, decision)| decision.live && reroutes(*edge));
+                .any(|(edge, decision)| decision.live && is_detour(*edge));
         for position in 0..self.leaving(node).len() {
             let edge = self.leaving(node)[position];
             let target = self.flow.shape().ends[edge].1;
@@ -26,7 +26,7 @@ impl Scheduler {
             let at_place = decided.get(position).filter(|decision| decision.to == *id);
             let found = at_place.or_else(|| decided.iter().find(|decision| decision.to == *id));
             let live = found.is_some_and(|decision| decision.live);
-            let own = matches!(self.flow.edges()[edge].when, When::If(_)) && !sent;
+            let own = matches!(self.flow.edges()[edge].when, When::If(_)) && !rerouted;
             self.decide_edge(edge, live, if own { Dead::Refused } else { Dead::Passed });
         }
     }
@@ -130,7 +130,7 @@ impl Scheduler {
             self.tally(was, usize::wrapping_sub);
             self.tally(is, usize::wrapping_add);
         }
-        if was_busy != is_busy {
+        if was_busy != is_busy && !self.busy.is_empty() {
             self.stir(node, is_busy);
         }
     }
