@@ -5,7 +5,7 @@
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## Build the program and run a flow of agents
+run: ## Build the program and show a small team of agents at work
 	@scripts/run.sh
 
 test: ## Run every check there is; the last line counts the tests

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the program and runs a flow of agents with it.
+# Builds the program and shows a small team of agents at work.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/setup.sh run
-exec cargo run --release --quiet --locked --package antiphon-cli --bin antiphon -- \
-    run examples/flows/review-loop.yaml --input "how bees find their way"
+exec cargo run --release --quiet --locked --package antiphon-cli --bin antiphon
+

@@ -32,3 +32,8 @@ pub use antiphon_sandbox::{Workspace, typed};
 pub use antiphon_store::open as open_store;
 pub use rules::Rules;
 pub use wardrobe::Wardrobe;
+
+/// The programs on the page about agents.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/agents.md")]
+struct Page;

@@ -124,13 +124,32 @@ fn every_example_is_sound_beyond_doubt_and_says_what_it_shows() {
     }
 }
 
+/// The YAML on a page of the documentation.
+fn yaml(page: &str) -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let page = std::fs::read_to_string(page).expect("readable");
+    let blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
+    blocks.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_agent_in_the_documentation_is_sound() {
+    let mut count = 0;
+    for text in yaml("agents.md").iter().filter(|text| !text.contains("nodes:")) {
+        let settings =
+            file::read_agent("page.yaml", text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+        let _: antiphon::Definition = serde_json::from_str(settings.as_str()).expect("an agent");
+        count += 1;
+    }
+    assert!(count >= 3, "{count} agents");
+}
+
 #[test]
 fn every_flow_in_the_documentation_is_sound_beyond_doubt() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/flows.md");
-    let page = std::fs::read_to_string(page).expect("readable");
-    let flows = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
     let mut count = 0;
-    for flow in flows {
+    let flows = yaml("flows.md").into_iter().chain(yaml("agents.md"));
+    for flow in flows.filter(|flow| flow.contains("nodes:")) {
+        let flow = flow.as_str();
         let read =
             file::read("page.yaml", flow, &load).unwrap_or_else(|problems| panic!("{problems}\n{flow}"));
         assert!(read.warnings.is_empty(), "{}", file::Problems(read.warnings));
