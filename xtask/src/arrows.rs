@@ -38,7 +38,7 @@ pub const ROWS: &[Row] = &[
     edge("antiphon", &["event", "flow", "agent", "port", "store", "model", "sandbox", "interop", "runtime"]),
     edge("sim", &["event", "flow", "port", "store", "runtime"]),
     edge("testkit", &["event", "port"]),
-    edge("bench", &["event", "graph", "view", "flow", "port", "store", "runtime", "testkit"]),
+    edge("bench", &["event", "graph", "view", "flow", "port", "store", "runtime", "antiphon", "testkit"]),
     edge(
         "cli",
         &["event", "graph", "view", "flow", "agent", "port", "store", "model", "runtime", "antiphon"],

@@ -15,7 +15,9 @@ use crate::render::{Format, VIEWS, ViewEntry};
 /// Conversations among many agents, as events: run flows of them, look at them, explain them.
 #[derive(Debug, Parser)]
 #[command(name = "antiphon", version, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Run `antiphon` alone for a demonstration, `antiphon COMMAND --help` for all options.")]
+#[command(
+    after_help = "Run `antiphon` alone for a demonstration, `antiphon COMMAND --help` for all options."
+)]
 pub(crate) struct Args {
     /// What to do.
     #[command(subcommand)]

@@ -193,8 +193,8 @@ fn mistakes_in_a_node_are_told() {
     check_nodes(expect![[r#"
         {function: 1 + 1}  =>  fine
         {function: {output: "task"}, set: {k: 1}}  =>  fine
-        {}  =>  6: the node needs one of `agent`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
-        {swarm: {}}  =>  7: the node has no member `swarm`; known are `agent`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail`, `map`, `input`, `set`, `output`, `timeout`, `retry`, `effect`, `idempotent`, `join`, `max_executions`, `guardrails`, `fallback`, `on_error`
+        {}  =>  6: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
+        {swarm: {}}  =>  14: the swarm has no `agents` | 14: a swarm has at least one agent
         {tool: x, function: "1"}  =>  13: the node is `function` already, it cannot be `tool` too
         {tool: 5}  =>  13: expected a mapping, or a text, found `5`
         {command: ls}  =>  16: expected a mapping, or a list, found a text
@@ -223,7 +223,7 @@ fn mistakes_in_a_node_are_told() {
         {map: {over: "task"}}  =>  12: the map has no `node`
         {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  3: `n` sets `j`, which is no key of the state
         {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  33: there is no node `m`
-        {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
+        {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
         {flow: ./other.yaml}  =>  13: cannot read `other.yaml`: no file other.yaml here
         {flow: {antiphon: 1, nodes: {m: {functon: "1"}}}}  =>  39: the node has no member `functon`; did you mean `function`?
         {flow: {antiphon: 2, nodes: {m: {function: "1"}}}}  =>  24: this version reads format 1 only; write `antiphon: 1`

@@ -9,6 +9,7 @@ pub(super) struct Figures {
     pub(super) instructions: Option<Instructions>,
     pub(super) flows: Flows,
     pub(super) journal: Journal,
+    pub(super) agents: Agents,
     pub(super) peers: Peers,
 }
 
@@ -110,6 +111,15 @@ pub(super) struct FlowPoint {
     pub(super) nodes: usize,
     pub(super) wall_nanos: f64,
     pub(super) cpu_nanos: f64,
+}
+
+/// What the bench `agents` says.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Agents {
+    pub(super) step_micros: f64,
+    pub(super) pieces_per_second: f64,
+    pub(super) agent_micros: f64,
 }
 
 /// What a step adds to a file.

@@ -28,7 +28,9 @@ fn alone_it_shows_a_team_at_work_that_plans_asks_and_reports() {
     let ran = feed(alone, b"");
     assert_eq!(ran.code, Some(0), "{}", ran.told());
     assert!(ran.out.starts_with("# Tidal power"), "{}", ran.out);
-    for told in ["plan  completed", "risks  completed", "Publish the report?", "approved by user", "antiphon chat"] {
+    for told in
+        ["plan  completed", "risks  completed", "Publish the report?", "approved by user", "antiphon chat"]
+    {
         assert!(ran.err.contains(told), "{told} is missing in:\n{}", ran.err);
     }
 }

@@ -3,6 +3,8 @@
 //! What belongs to one side stands in one message, results of tools first. The instructions, the tools and the last
 //! message are marked to be kept in the vendor's cache.
 
+use std::collections::BTreeSet;
+
 use antiphon_agent::{Call, Message, ModelUse, Prompt, Spec, Thought};
 use serde_json::{Map, Value, json};
 
@@ -32,12 +34,16 @@ pub(super) fn body(settings: &ModelUse, prompt: &Prompt, generation: Generation,
         put(&mut body, "system", Some(text));
     }
     put(&mut body, "messages", Some(messages(&prompt.messages)));
-    let tools = tools(prompt, shape.form());
-    if !tools.is_empty() {
-        put(&mut body, "tools", Some(tools));
-    }
     let may_force = generation != Generation::Adaptive && thinking.is_none();
-    put(&mut body, "tool_choice", shape.form().map(|form| choice(&form.name, &prompt.tools, may_force)));
+    let (offered, gone) = (tools(prompt, shape.form()), gone(prompt));
+    let chosen = match shape.form() {
+        Some(form) => Some(choice(&form.name, &prompt.tools, may_force)),
+        None if offered.is_empty() && !gone.is_empty() => Some(json!({"type": "none"})),
+        None => None,
+    };
+    let declared = if offered.is_empty() { gone } else { offered };
+    put(&mut body, "tools", (!declared.is_empty()).then_some(declared));
+    put(&mut body, "tool_choice", chosen);
     if let Shape::Format(schema) = shape {
         let format = json!({"format": {"type": "json_schema", "schema": schema}});
         put(&mut body, "output_config", Some(format));
@@ -92,6 +98,16 @@ fn tools(prompt: &Prompt, form: Option<&Form>) -> Vec<Value> {
         keep(last);
     }
     list
+}
+
+/// Tools that were called before: the vendor wants them declared wherever a call stands, also where none may be made.
+fn gone(prompt: &Prompt) -> Vec<Value> {
+    let calls = prompt.messages.iter().filter_map(|message| match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.as_ref(),
+        Message::User { .. } | Message::Tool { .. } => None,
+    });
+    let names: BTreeSet<&str> = calls.flatten().map(|call| call.name.as_str()).collect();
+    names.into_iter().map(|name| json!({"name": name, "input_schema": {"type": "object"}})).collect()
 }
 
 /// Marks the end of what is to be kept in the vendor's cache.

@@ -397,3 +397,20 @@ async fn a_server_on_this_machine_is_not_sent_the_usual_key() {
     let request = server.request().await;
     assert!(!request.contains(KEY), "{request}");
 }
+
+#[test]
+fn tools_that_were_called_are_declared_where_none_may_be_called() {
+    let prompt = Prompt { tools: Vec::new(), ..turn() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (_, body) = runtime.block_on(asked(|_| {}, "anthropic", prompt));
+    let names: Vec<&Value> =
+        body["tools"].as_array().expect("tools").iter().map(|tool| &tool["name"]).collect();
+    let called = turn().messages.into_iter().find_map(|message| match message {
+        Message::Assistant { tool_calls, .. } => tool_calls,
+        Message::User { .. } | Message::Tool { .. } => None,
+    });
+    let called: std::collections::BTreeSet<String> =
+        called.expect("calls").into_iter().map(|call| call.name).collect();
+    assert_eq!(names, called.iter().map(|name| json!(name)).collect::<Vec<_>>().iter().collect::<Vec<_>>());
+    assert_eq!(body["tool_choice"], json!({"type": "none"}));
+}
