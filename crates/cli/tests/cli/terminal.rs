@@ -18,12 +18,12 @@ edges: [talk -> gate, wait -> gate, gate -> tell]
 ";
 
 /// A terminal with the binary in it.
-struct Terminal<'p> {
+pub(crate) struct Terminal<'p> {
     place: &'p Place,
 }
 
 impl<'p> Terminal<'p> {
-    fn start(place: &'p Place, args: &[&str]) -> Self {
+    pub(crate) fn start(place: &'p Place, args: &[&str]) -> Self {
         let terminal = Self { place };
         let binary = env!("CARGO_BIN_EXE_antiphon");
         let line = format!("{binary} {}; echo exit $?; cat", args.join(" "));
@@ -32,7 +32,7 @@ impl<'p> Terminal<'p> {
         terminal
     }
 
-    fn tmux(&self, args: &[&str]) -> String {
+    pub(crate) fn tmux(&self, args: &[&str]) -> String {
         let socket = self.place.path().join("tmux");
         let mut command = Command::new("tmux");
         command.arg("-S").arg(socket).args(args).current_dir(self.place.path());
@@ -41,7 +41,7 @@ impl<'p> Terminal<'p> {
     }
 
     /// The screen, once it shows all of this.
-    fn until(&self, words: &[&str]) -> String {
+    pub(crate) fn until(&self, words: &[&str]) -> String {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
             let screen = self.tmux(&["capture-pane", "-p"]);
