@@ -20,6 +20,8 @@ const KEYS_MAX: usize = 9;
 pub(super) struct Consent {
     /// What.
     pub(super) asked: Asked,
+    /// The agent that asks, if it is one that was called.
+    pub(super) who: Option<String>,
 }
 
 /// What a key means.
@@ -41,13 +43,20 @@ impl Consent {
     pub(super) fn lines(&self, page: Page, is_whole: bool) -> Vec<Line> {
         let relay = &self.asked.relay;
         let tool = relay.tool.as_deref().unwrap_or("the agent");
+        let who = self.who.as_ref().map(|who| format!("{who}: ")).unwrap_or_default();
         let mut lines = Vec::new();
         if self.is_question() {
             let prompt = relay.prompt.as_deref().unwrap_or("what now?");
-            lines.extend(Line::new().ink(Ink::Waiting, "? ").plain(prompt).wrap(page.width));
+            let head = Line::new().ink(Ink::Waiting, "? ").ink(Ink::Agent, who).plain(prompt);
+            lines.extend(head.wrap(page.width));
         } else {
             let brief = relay.params.as_ref().map(|params| about(tool, params)).unwrap_or_default();
-            let head = Line::new().ink(Ink::Waiting, "? ").ink(Ink::Tool, tool).plain(" ").plain(&brief);
+            let head = Line::new()
+                .ink(Ink::Waiting, "? ")
+                .ink(Ink::Agent, who)
+                .ink(Ink::Tool, tool)
+                .plain(" ")
+                .plain(&brief);
             lines.extend(if is_whole { vec![head.cut(page.width)] } else { head.wrap(page.width) });
             let more = lines.len().saturating_sub(ARGUMENT_LINES);
             lines.truncate(ARGUMENT_LINES);
@@ -195,7 +204,7 @@ mod tests {
         let mut all = json!({"id": "r"});
         all.as_object_mut().expect("an object").extend(relay.as_object().expect("an object").clone());
         let relay: Relay = serde_json::from_value(all).expect("a relay");
-        let consent = Consent { asked: Asked { run: None, node: String::new(), relay } };
+        let consent = Consent { asked: Asked { run: None, node: String::new(), relay }, who: None };
         let mut told =
             paint(&consent.lines(Page { width: 60, palette: Palette::Plain }, false), Palette::Plain);
         for key in keys.chars() {
@@ -206,10 +215,8 @@ mod tests {
                 Pressed::View => "all of it".to_owned(),
                 Pressed::Nothing => "nothing".to_owned(),
             };
-            told += &format!(
-                "{key}: {}\n",
-                means.replace("\"relayId\":\"r\",", "").replace(",\"by\":\"user\"", "")
-            );
+            let means = means.replace("\"relayId\":\"r\",", "").replace(",\"by\":\"user\"", "");
+            told.extend([key.to_string(), ": ".to_owned(), means, "\n".to_owned()]);
         }
         expected.assert_eq(&told);
     }

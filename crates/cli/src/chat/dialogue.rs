@@ -2,6 +2,8 @@
 //!
 //! Start reading at [`run`].
 
+use antiphon_agent::Spec;
+use antiphon_agent::machine::own_tools;
 use antiphon_runtime::{Outcome, Refused};
 use anyhow::Result;
 
@@ -134,7 +136,7 @@ impl Dialogue<'_> {
         match command {
             Slash::Help => self.help(),
             Slash::Model if rest.is_empty() => {
-                self.tell(Line::new().plain(model_name(&self.talk.definition.model)))
+                self.tell(Line::new().plain(model_name(&self.talk.definition.model)));
             }
             Slash::Model => match model(rest) {
                 Ok(model) => {
@@ -197,11 +199,12 @@ impl Dialogue<'_> {
     fn tools(&self) -> Result<()> {
         let definition = &self.talk.definition;
         let known = wardrobe()?.tools();
+        let own = own_tools(definition);
+        let specs: Vec<&Spec> = known.iter().map(|tool| tool.spec()).chain(&own).collect();
         let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
         for name in &definition.tools {
-            let tool = known.iter().find(|tool| tool.spec().name == *name);
-            let about = tool.map(|tool| tool.spec().description.clone()).unwrap_or_default();
-            let about = about.split_inclusive(". ").next().unwrap_or_default().to_owned();
+            let about = specs.iter().find(|spec| spec.name == *name).map_or("", |spec| &*spec.description);
+            let about = about.split_inclusive(". ").next().unwrap_or_default();
             table.row(vec![Line::new().ink(Ink::Tool, name), Line::new().plain(about)]);
         }
         for (name, agent) in &definition.agents {

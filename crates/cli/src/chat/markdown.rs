@@ -128,8 +128,7 @@ impl Sheet {
                     self.apart = false;
                 }
             }
-            Tag::Heading { .. } => self.inline.push(Ink::Strong),
-            Tag::Strong => self.inline.push(Ink::Strong),
+            Tag::Heading { .. } | Tag::Strong => self.inline.push(Ink::Strong),
             Tag::Emphasis => self.inline.push(Ink::Emphasis),
             Tag::Strikethrough => self.inline.push(Ink::Faint),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.inline.link(dest_url),
@@ -171,7 +170,9 @@ impl Sheet {
                 self.around.pop();
             }
             TagEnd::CodeBlock => self.end_code(),
-            TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough => self.inline.pop(),
+            TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough | TagEnd::TableHead => {
+                self.inline.pop()
+            }
             TagEnd::Link | TagEnd::Image => self.inline.end_link(),
             TagEnd::TableCell => {
                 let cell = self.inline.take().into_iter().fold(Line::new(), Line::join);
@@ -179,7 +180,6 @@ impl Sheet {
                     row.push(cell);
                 }
             }
-            TagEnd::TableHead => self.inline.pop(),
             TagEnd::Table => {
                 let rows = self.table.take().unwrap_or_default();
                 let lines = grid(rows, self.room());

@@ -69,7 +69,9 @@ impl Prompt {
                 Some(history) => self.editor.append_history(history),
                 None => Ok(()),
             });
-            if let (Err(error), Some(history)) = (kept, self.history.take()) {
+            if let Err(error) = kept
+                && let Some(history) = self.history.take()
+            {
                 notice(&format!("warning: the history {} cannot be kept: {error}", history.display()));
             }
         }

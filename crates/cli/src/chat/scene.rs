@@ -104,7 +104,7 @@ impl Scene {
                 self.note(Ink::Faint, &format!("once more, for the last try failed: {}", retry.reason));
             }
             Body::HistoryCompacted(_) => {
-                self.note(Ink::Faint, "(what was said before was put into a summary)")
+                self.note(Ink::Faint, "(what was said before was put into a summary)");
             }
             _ => {}
         }
@@ -162,7 +162,7 @@ impl Scene {
                     break;
                 }
                 Item::Text { source, .. } => {
-                    self.put(Kind::Text, markdown::lines(&source, width), &mut lines)
+                    self.put(Kind::Text, markdown::lines(&source, width), &mut lines);
                 }
                 Item::Thought { id, text } if is_last => {
                     self.items.push_front(Item::Thought { id, text });
@@ -193,6 +193,11 @@ impl Scene {
         {
             self.items.pop_back();
         }
+    }
+
+    /// Something else is shown now: whether room is needed before it. What comes next needs none.
+    pub(super) fn part(&mut self) -> bool {
+        self.last.take().is_some()
     }
 
     /// Adds the lines of an item with the room before it.

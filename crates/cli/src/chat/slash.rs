@@ -71,7 +71,7 @@ pub(super) fn hear(text: &str) -> Heard<'_> {
         return Heard::Command(entry.command, rest.trim());
     }
     let far = |entry: &&Entry| strsim::damerau_levenshtein(entry.name, word);
-    let nearest = COMMANDS.iter().min_by_key(far).filter(|entry| far(entry) <= 3);
+    let nearest = COMMANDS.iter().min_by_key(far).filter(|entry| far(entry) <= 2);
     Heard::Unknown(nearest.map(|entry| entry.name))
 }
 
@@ -86,7 +86,8 @@ mod tests {
             ("/quit", Heard::Command(Slash::Quit, "")),
             (" /model  a/b ", Heard::Command(Slash::Model, "a/b")),
             ("/q", Heard::Command(Slash::Quit, "")),
-            ("/t", Heard::Unknown(Some("new"))),
+            ("/t", Heard::Unknown(None)),
+            ("/foo", Heard::Unknown(None)),
             ("/hlep", Heard::Unknown(Some("help"))),
             ("/completely", Heard::Unknown(None)),
             ("/etc/passwd is a file", Heard::Message("/etc/passwd is a file")),

@@ -117,11 +117,10 @@ impl Talk {
             lines.push(Line::new().plain("  ").ink(Ink::Tool, tool).plain(" ").plain(about).cut(page.width));
             let short = unit::short(relay.id.as_str());
             let id = if ended.standing.find(short).is_ok() { short } else { relay.id.as_str() };
-            let is_answer = relay.options.is_some() || super::consent::wants_words(relay);
-            let ways: &[String] = if is_answer {
-                &[format!("--answer '{id}=…'")]
-            } else {
-                &[format!("--approve {id}"), format!("--deny {id} --reason …")]
+            let ways = match &relay.options {
+                Some(options) => options.iter().map(|option| format!("--answer '{id}={option}'")).collect(),
+                None if super::consent::wants_words(relay) => vec![format!("--answer '{id}=…'")],
+                None => vec![format!("--approve {id}"), format!("--deny {id} --reason …")],
             };
             let commands = ways.iter().map(|way| format!("    antiphon resume {session} {way}"));
             lines.extend(commands.map(|command| Line::new().ink(Ink::Faint, command)));

@@ -3,10 +3,11 @@
 //! In: the events of a run, keys, Ctrl-C. Out: lines on standard error, or event lines on standard output; what came
 //! of the run. Start reading at [`Turn::follow`].
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Event, Mode};
+use antiphon_event::{Body, Event, Mode, RelayId};
 use antiphon_runtime::{Outcome, Report, Run};
 use anyhow::Result;
 use tokio::signal::unix::{SignalKind, signal};
@@ -50,6 +51,8 @@ pub(super) struct Turn<'o> {
     scene: Scene,
     frame: Frame,
     standing: Standing,
+    /// Which agents ask, of those that were called.
+    askers: HashMap<RelayId, String>,
     /// What is asked at the moment, and the keys that answer it.
     asking: Option<(Consent, Keys)>,
     quiet: Option<Quiet>,
@@ -64,6 +67,7 @@ impl<'o> Turn<'o> {
             scene: if show == Show::Plain { Scene::without_reply() } else { Scene::default() },
             frame: Frame::default(),
             standing: Standing::default(),
+            askers: HashMap::new(),
             asking: None,
             quiet: (show == Show::Terminal).then(Quiet::begin),
             is_stopped: false,
@@ -107,6 +111,12 @@ impl<'o> Turn<'o> {
     async fn take(&mut self, run: &Run, events: &[Event]) -> Result<()> {
         for event in events {
             self.standing.apply(event);
+            if let (Body::Relay(relay), Some(agent)) = (&event.body, &event.head.agent)
+                && agent.depth > 0
+            {
+                self.askers
+                    .insert(relay.id.clone(), agent.name.clone().unwrap_or_else(|| agent.id.to_string()));
+            }
             match self.show {
                 Show::Json => {
                     self.output.text(&event.to_json())?;
@@ -172,8 +182,10 @@ impl<'o> Turn<'o> {
         let Some(asked) = self.standing.asked.first().cloned() else { return Ok(()) };
         self.settle(false);
         self.frame.clear();
-        let consent = Consent { asked };
-        say("\n");
+        let consent = Consent { who: self.askers.get(&asked.relay.id).cloned(), asked };
+        if self.scene.part() {
+            say("\n");
+        }
         self.question(&consent, false);
         if consent.is_only_in_words() {
             return self.words(run, consent).await;
@@ -195,6 +207,7 @@ impl<'o> Turn<'o> {
             Some(Key::Letter(key)) => key,
             Some(Key::Leave) | None => {
                 drop(keys);
+                say("\n");
                 self.stop(run).await;
                 return Ok(());
             }
@@ -272,7 +285,9 @@ impl<'o> Turn<'o> {
 
     /// Stops the run at once; it ends by itself then.
     async fn stop(&mut self, run: &Run) {
-        self.asking = None;
+        if self.asking.take().is_some() {
+            say("\n");
+        }
         if !self.is_stopped {
             self.frame.clear();
             self.is_stopped = true;
@@ -292,6 +307,9 @@ impl<'o> Turn<'o> {
             Outcome::Cancelled => Line::new().ink(Ink::Waiting, "stopped"),
             Outcome::Failed => Line::new().ink(Ink::Bad, "failed: ").plain(reason(report)),
         };
+        if self.scene.part() {
+            say("\n");
+        }
         self.print(&told.wrap(width()));
     }
 }

@@ -1,5 +1,8 @@
 //! `chat` without a terminal: messages in, replies out, and what happens when nobody is there to answer.
 
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use expect_test::{Expect, expect};
 use regex::Regex;
 
@@ -20,11 +23,13 @@ model:
     - {when: denied, steps: [{text: Then not.}]}
     - {when: colour, steps: [{tool_call: {id: c1, name: ask, input: {question: Which?, options: [red, blue]}}}]}
     - {when: blue, steps: [{text: Blue it is.}]}
+    - {when: slowly, steps: [{tool_call: {id: c1, name: bash, input: {command: sh slow.sh}}}]}
     - {when: break, steps: [{error: the model is gone}]}
     - [{text: first}]
     - [{text: [sec, ond]}]
     - [{text: later}]
 tools: [read, bash, ask]
+permissions: [{allow: bash, command: sh slow.sh}]
 ";
 
 /// Runs commands, each with what stands behind `<` on standard input (`|` for line breaks), and tells what came of it.
@@ -43,7 +48,7 @@ fn check(script: &str, expected: Expect) {
             command.env_remove(name);
         }
         let input = input.replace('|', "\n");
-        told += &format!("$ {line}\n{}", plain(&feed(command, input.as_bytes()).told()));
+        told.extend(["$ ", line, "\n", &plain(&feed(command, input.as_bytes()).told())]);
     }
     let took = Regex::new(r"([✓✗]) \d+(\.\d)? m?s").expect("a pattern");
     expected.assert_eq(&took.replace_all(&told, "$1"));
@@ -145,7 +150,8 @@ fn what_needs_a_person_ends_the_chat_and_can_be_answered_later() {
             ▸ ask Which? ?
             paused: waiting for a person
               ask Which?
-                antiphon resume <id> --answer 'c1:question=…'
+                antiphon resume <id> --answer 'c1:question=red'
+                antiphon resume <id> --answer 'c1:question=blue'
             $ resume last --answer c1:question=blue
             exit 0
             Blue it is.
@@ -201,6 +207,49 @@ fn what_cannot_be_talked_with_is_refused() {
             error: the model opnai/x cannot be used: there is no provider `opnai`, did you mean `openai`?; there are openai, anthropic, scripted, replay
         "#]],
     );
+}
+
+#[test]
+fn a_chat_that_was_killed_goes_on_where_it_was() {
+    let place = Place::new(&[
+        ("agent.yaml", AGENT),
+        ("slow.sh", "touch begun; until test -e go; do sleep 0.02; done\n"),
+    ]);
+    let mut child = place.command(&["chat", "--agent", "agent.yaml", "--input", "slowly"]);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !place.path().join("begun").exists() {
+        assert!(Instant::now() < deadline, "the tool never ran");
+        std::thread::yield_now();
+    }
+    child.kill().expect("it is killed");
+    child.wait().expect("it is gone");
+    place.write("go", "");
+    let told = [
+        "chat --session last",
+        "resume last --answer 'c1:in_doubt=run again'",
+        "chat --session last --input hello",
+    ];
+    expect![[r#"
+        $ chat --session last
+        exit 3
+        ▸ bash sh slow.sh ?
+        paused: waiting for a person
+          bash sh slow.sh
+            antiphon resume <id> --answer 'c1:in_doubt=run again'
+            antiphon resume <id> --answer 'c1:in_doubt=take as done'
+            antiphon resume <id> --answer 'c1:in_doubt=fail'
+        $ resume last --answer 'c1:in_doubt=run again'
+        exit 0
+        Changed.
+        session <id>
+        resumed
+        answered run again by user
+        $ chat --session last --input hello
+        exit 0
+        later
+    "#]]
+    .assert_eq(&place.tell(&told.join("\n")));
 }
 
 #[test]

@@ -82,11 +82,11 @@ fn ctrl_c_stops_the_turn_and_the_session_goes_on_in_another_process() {
     keys(&terminal, &["wait", "Enter"]);
     terminal.until(&["I begin"]);
     keys(&terminal, &["C-c"]);
-    terminal.until(&["stopped\n\n>"]);
+    terminal.until(&["stopped\n\n>\n"]);
     keys(&terminal, &["change", "Enter"]);
     terminal.until(&["? bash touch made"]);
     keys(&terminal, &["C-c"]);
-    terminal.until(&["> change", "stopped\n\n>"]);
+    terminal.until(&["not run: the agent was cancelled", "stopped\n\n>\n"]);
     keys(&terminal, &["half a line", "C-c"]);
     terminal.until(&["half a line", "Ctrl-C again or Ctrl-D to leave"]);
     keys(&terminal, &["hello", "Enter"]);
@@ -101,7 +101,9 @@ fn ctrl_c_stops_the_turn_and_the_session_goes_on_in_another_process() {
     terminal.until(&["helper", "Hello to you."]);
     keys(&terminal, &["Up", "Up"]);
     terminal.until(&["> /sesion"]);
-    keys(&terminal, &["C-c", "C-c"]);
+    keys(&terminal, &["C-c"]);
+    terminal.until(&["Ctrl-C again or Ctrl-D to leave)\n>\n"]);
+    keys(&terminal, &["C-c"]);
     terminal.until(&["exit 0"]);
 }
 
