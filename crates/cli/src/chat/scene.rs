@@ -17,6 +17,9 @@ const DEPTH_MAX: usize = 6;
 /// How many lines of what an agent thinks are shown while it does.
 const THOUGHT_LINES: usize = 4;
 
+/// How many bytes of an unfinished block are drawn again as more of it comes.
+const BLOCK_MAX: usize = 64 * 1024;
+
 /// Something that was said or done.
 enum Item {
     /// What the agent says, as far as it is not settled.
@@ -155,7 +158,7 @@ impl Scene {
             let is_last = self.items.is_empty() && !is_over;
             match item {
                 Item::Text { id, mut source } if is_last => {
-                    let kept = if self.is_held { 0 } else { markdown::complete(&source) };
+                    let kept = if self.is_held { 0 } else { settled(&source) };
                     let rest = source.split_off(kept);
                     self.put(Kind::Text, markdown::lines(&source, width), &mut lines);
                     self.items.push_front(Item::Text { id, source: rest });
@@ -253,5 +256,80 @@ impl Scene {
             lines.splice(1..1, inner);
         }
         lines
+    }
+}
+
+/// How many bytes of a text that is still coming will stay as they are: whole blocks, and of one that is too long to
+/// be drawn again and again all whole lines.
+fn settled(source: &str) -> usize {
+    if source.len() > BLOCK_MAX {
+        return source.rfind('\n').map_or(source.len(), |end| end + 1);
+    }
+    markdown::complete(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::render::{Palette, paint};
+
+    /// Shows what is settled after each of some events, then what is left at the end of the turn.
+    fn check(events: &str, expected: Expect) {
+        let mut scene = Scene::default();
+        let mut told = String::new();
+        for (at, line) in events.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
+            let (millis, rest) = line.split_once(' ').expect("a time before the event");
+            let (run, rest) = rest.split_once(' ').expect("a run before the event");
+            let head = format!(r#"{{"seq":{},"at":"2026-01-01T00:00:{millis}Z","runId":"{run}","#, at + 1);
+            let event = Event::from_json(&format!("{head}{rest}}}")).expect("an event");
+            scene.apply(&event);
+            told += &paint(&scene.settled(40, false), Palette::Plain);
+        }
+        told.push_str("--\n");
+        told += &paint(&scene.settled(40, true), Palette::Plain);
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn calls_are_told_in_order_with_those_of_other_agents_below_them() {
+        check(
+            r#"
+            00.000 r "type":"reasoning","id":"t","content":"hm"
+            00.100 r "type":"text","id":"a","content":"I ask.\n\nBoth"
+            00.200 r "type":"text","id":"a","content":" of them."
+            01.000 r "type":"tool_call","id":"r/1","name":"agent","input":{"agent":"bee","task":"fly"}
+            01.000 r "type":"tool_call","id":"r/2","name":"bash","input":{"command":"true"}
+            01.100 r "type":"tool_call","id":"r/2","name":"bash","input":{"command":"true"}
+            01.300 r "type":"tool_result","id":"r/2","name":"bash","output":"","isError":true
+            01.300 s "type":"harness_start","parentId":"r/1","depth":1
+            01.400 s "type":"text","id":"b","content":"I fly."
+            01.500 s "type":"tool_call","id":"s/1","name":"read","input":{"path":"a very long path to a file.txt"}
+            01.750 s "type":"tool_result","id":"s/1","name":"read","output":{"error":"no such file"},"isError":true
+            03.000 r "type":"tool_result","id":"r/1","name":"agent","output":"done"
+            04.000 r "type":"text","id":"c","content":"half an ans"
+            05.000 r "type":"model_retry","attempt":2,"discards":["c"],"reason":"overloaded"
+            06.000 r "type":"text","id":"d","content":"- the answer"
+            "#,
+            expect![[r#"
+                hm
+
+                I ask.
+
+                Both of them.
+
+                ▸ agent bee: fly ✓ 2.0 s
+                  ▸ read a very long path to a… ✗ 250 ms
+                    no such file
+                ▸ bash true ✗ 200 ms
+
+                once more, for the last try failed:
+                overloaded
+                --
+
+                • the answer
+            "#]],
+        );
     }
 }

@@ -272,11 +272,13 @@ impl<'o> Turn<'o> {
     async fn answer(&mut self, run: &Run, resolved: RelayResolved, told: &str) {
         let id = resolved.relay_id.clone();
         let told = match run.answer(resolved).await {
-            Ok(()) => Line::new().ink(Ink::Faint, format!("  → {told}")),
+            Ok(()) => {
+                // The event that says so comes later; nobody is to be asked twice.
+                self.standing.asked.retain(|asked| asked.relay.id != id);
+                Line::new().ink(Ink::Faint, format!("  → {told}"))
+            }
             Err(refusal) => Line::new().ink(Ink::Bad, format!("  {refusal}")),
         };
-        // The event that says so comes later; nobody is to be asked twice.
-        self.standing.asked.retain(|asked| asked.relay.id != id);
         if told.width() > "  → ".chars().count() {
             self.print(&[told]);
         }

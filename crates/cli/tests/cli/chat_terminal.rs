@@ -95,8 +95,8 @@ fn ctrl_c_stops_the_turn_and_the_session_goes_on_in_another_process() {
     terminal.until(&["did you mean /session?"]);
     keys(&terminal, &["C-d"]);
     terminal.until(&["go on with: antiphon chat --session", "exit 0"]);
-    drop(terminal);
-    let Some(terminal) = chat(&place, &["--session", "last"]) else { return };
+    terminal.again(&["chat", "--session", "last"]);
+    terminal.until(&["· session", "/help lists commands"]);
     keys(&terminal, &["/thread", "Enter"]);
     terminal.until(&["helper", "Hello to you."]);
     keys(&terminal, &["Up", "Up"]);

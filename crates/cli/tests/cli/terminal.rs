@@ -25,11 +25,15 @@ pub(crate) struct Terminal<'p> {
 impl<'p> Terminal<'p> {
     pub(crate) fn start(place: &'p Place, args: &[&str]) -> Self {
         let terminal = Self { place };
-        let binary = env!("CARGO_BIN_EXE_antiphon");
-        let line = format!("{binary} {}; echo exit $?; cat", args.join(" "));
+        let line = line(args);
         let store = "ANTIPHON_STORE=sqlite:kept/store.db";
         terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-e", store, &line]);
         terminal
+    }
+
+    /// Runs the binary once more, on an empty screen.
+    pub(crate) fn again(&self, args: &[&str]) {
+        self.tmux(&["respawn-pane", "-k", &line(args)]);
     }
 
     pub(crate) fn tmux(&self, args: &[&str]) -> String {
@@ -52,6 +56,11 @@ impl<'p> Terminal<'p> {
             std::thread::yield_now();
         }
     }
+}
+
+/// Runs the binary, says how it exited, and keeps the terminal open.
+fn line(args: &[&str]) -> String {
+    format!("{} {}; echo exit $?; cat", env!("CARGO_BIN_EXE_antiphon"), args.join(" "))
 }
 
 impl Drop for Terminal<'_> {
