@@ -171,7 +171,7 @@ impl Sheet {
             }
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough | TagEnd::TableHead => {
-                self.inline.pop()
+                self.inline.pop();
             }
             TagEnd::Link | TagEnd::Image => self.inline.end_link(),
             TagEnd::TableCell => {
