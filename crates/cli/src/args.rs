@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`Args`].
 
+pub(crate) mod chat;
 pub(crate) mod flows;
 pub(crate) mod sessions;
 
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Why(Why),
     /// Compare two conversations: what was said, decided, spent.
     Diff(Diff),
+    /// Talk with an agent.
+    Chat(chat::Chat),
     /// Run a flow.
     Run(flows::Run),
     /// Go on with a run: after a crash, a failure, a cancel, or with answers to what it asks.

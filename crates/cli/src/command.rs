@@ -1,6 +1,7 @@
 //! The commands, one file each: what was asked for in, output out.
 
 pub(crate) mod cancel;
+pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod diff;

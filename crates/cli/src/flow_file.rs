@@ -27,7 +27,7 @@ pub(crate) fn load(path: &Path) -> Result<Read, Vec<Problem>> {
 }
 
 /// The text of a file; bounded, as anything may be named.
-fn open(name: &str) -> Result<String, String> {
+pub(crate) fn open(name: &str) -> Result<String, String> {
     let data = fs::metadata(name).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
         _ => format!("it cannot be read: {error}"),

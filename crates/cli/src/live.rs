@@ -4,7 +4,7 @@
 //! Start reading at [`Live::follow`].
 
 pub(crate) mod ask;
-mod frame;
+pub(crate) mod frame;
 mod plain;
 mod screen;
 mod tree;
@@ -24,6 +24,8 @@ use crate::render::{Ink, Line, paint};
 use crate::standing::Standing;
 use ask::{Decisions, Question};
 use screen::Screen;
+
+pub(crate) use screen::say;
 
 /// Between two drawings, and between two looks at a run that waits.
 const FRAME: Duration = Duration::from_millis(100);

@@ -4,6 +4,7 @@
 //! ([`Exit`]). Start reading at [`main`], then [`args`] and one file of `command/` each.
 
 mod args;
+mod chat;
 mod command;
 mod engine;
 mod exit;
@@ -56,6 +57,7 @@ fn run(command: Option<Command>, output: &mut Output) -> anyhow::Result<Exit> {
         Some(Command::View(view)) => command::view::run(&view, output)?,
         Some(Command::Why(why)) => command::why::run(&why, output)?,
         Some(Command::Diff(diff)) => command::diff::run(&diff, output)?,
+        Some(Command::Chat(chat)) => return command::chat::run(&chat, output),
         Some(Command::Run(run)) => return command::run::run(&run, output),
         Some(Command::Resume(resume)) => return command::resume::run(&resume, output),
         Some(Command::Cancel(cancel)) => return command::cancel::run(&cancel),

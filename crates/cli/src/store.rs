@@ -52,6 +52,11 @@ impl Shelf {
         if file_of(&name).is_some_and(Path::exists) { Self::open(named).map(Some) } else { Ok(None) }
     }
 
+    /// The folder it is in, if it has one.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        file_of(&self.name).and_then(Path::parent)
+    }
+
     /// The session that a text means: `last`, an id, or the beginning or end of just one id.
     pub(crate) fn session(&self, text: &str) -> Result<SessionId> {
         let exact = SessionId::from(text);

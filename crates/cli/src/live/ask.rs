@@ -229,7 +229,10 @@ pub(crate) fn pending(standing: &Standing, place: &str, page: Page) -> Vec<Line>
         lines.push(
             Line::new().plain("  ").ink(Ink::Strong, &asked.node).plain("  ").plain(prompt).cut(page.width),
         );
-        let name = if standing.find(&asked.node).is_ok() { asked.node.as_str() } else { relay.id.as_str() };
+        // What an agent asks that is talked with is no node's: the end of its id is enough.
+        let names = [asked.node.as_str(), unit::short(relay.id.as_str())];
+        let name = names.into_iter().find(|name| !name.is_empty() && standing.find(name).is_ok());
+        let name = name.unwrap_or(relay.id.as_str());
         let resume = format!("    antiphon resume {place}");
         let commands = match (&relay.options, &relay.schema) {
             (Some(options), _) => {

@@ -13,7 +13,7 @@ const ROWS: usize = 24;
 
 /// Where something was drawn last.
 #[derive(Debug, Default)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// How wide each line of the last drawing is.
     widths: Vec<usize>,
     shown: String,
@@ -21,7 +21,7 @@ pub(super) struct Frame {
 
 impl Frame {
     /// Draws lines in the place of the last ones, laid out for the terminal as it is now.
-    pub(super) fn draw(&mut self, lines: impl FnOnce(Page, usize) -> Vec<Line>, page: Page) {
+    pub(crate) fn draw(&mut self, lines: impl FnOnce(Page, usize) -> Vec<Line>, page: Page) {
         let size = terminal_size::terminal_size_of(std::io::stderr());
         let (columns, rows) =
             size.map_or((page.width, ROWS), |(columns, rows)| (columns.0.into(), rows.0.into()));
@@ -39,7 +39,7 @@ impl Frame {
     }
 
     /// Takes the drawing away.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let columns = terminal_size::terminal_size_of(std::io::stderr())
             .map_or(usize::MAX, |(columns, _)| columns.0.into());
         say(&self.erasure(columns));
@@ -47,7 +47,7 @@ impl Frame {
     }
 
     /// Leaves the drawing where it is; the next one comes below.
-    pub(super) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         self.widths.clear();
         self.shown.clear();
     }

@@ -113,6 +113,6 @@ impl Screen {
 }
 
 /// Writes to standard error; if nobody can read it, so be it.
-pub(super) fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -9,6 +9,8 @@ pub(crate) enum Ink {
     Plain,
     /// Titles, names.
     Strong,
+    /// What somebody stressed.
+    Emphasis,
     /// What can be passed over: times, ids, guides.
     Faint,
     /// A person.
@@ -44,6 +46,7 @@ impl Palette {
         match ink {
             Ink::Plain => Style::new(),
             Ink::Strong => Style::new().bold(),
+            Ink::Emphasis => Style::new().italic(),
             Ink::Faint => Style::new().dimmed(),
             Ink::Person => colour(AnsiColor::Blue).bold(),
             Ink::Agent => colour(AnsiColor::Magenta).bold(),

@@ -2,6 +2,8 @@
 //!
 //! Start reading at [`door`], the one way in; then one file for each thing a user can rely on.
 
+mod chat;
+mod chat_terminal;
 mod door;
 mod explain;
 mod fixtures;

@@ -18,21 +18,25 @@ edges: [talk -> gate, wait -> gate, gate -> tell]
 ";
 
 /// A terminal with the binary in it.
-struct Terminal<'p> {
+pub(crate) struct Terminal<'p> {
     place: &'p Place,
 }
 
 impl<'p> Terminal<'p> {
-    fn start(place: &'p Place, args: &[&str]) -> Self {
+    pub(crate) fn start(place: &'p Place, args: &[&str]) -> Self {
         let terminal = Self { place };
-        let binary = env!("CARGO_BIN_EXE_antiphon");
-        let line = format!("{binary} {}; echo exit $?; cat", args.join(" "));
+        let line = line(args);
         let store = "ANTIPHON_STORE=sqlite:kept/store.db";
         terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-e", store, &line]);
         terminal
     }
 
-    fn tmux(&self, args: &[&str]) -> String {
+    /// Runs the binary once more, on an empty screen.
+    pub(crate) fn again(&self, args: &[&str]) {
+        self.tmux(&["respawn-pane", "-k", &line(args)]);
+    }
+
+    pub(crate) fn tmux(&self, args: &[&str]) -> String {
         let socket = self.place.path().join("tmux");
         let mut command = Command::new("tmux");
         command.arg("-S").arg(socket).args(args).current_dir(self.place.path());
@@ -41,7 +45,7 @@ impl<'p> Terminal<'p> {
     }
 
     /// The screen, once it shows all of this.
-    fn until(&self, words: &[&str]) -> String {
+    pub(crate) fn until(&self, words: &[&str]) -> String {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
             let screen = self.tmux(&["capture-pane", "-p"]);
@@ -52,6 +56,11 @@ impl<'p> Terminal<'p> {
             std::thread::yield_now();
         }
     }
+}
+
+/// Runs the binary, says how it exited, and keeps the terminal open.
+fn line(args: &[&str]) -> String {
+    format!("{} {}; echo exit $?; cat", env!("CARGO_BIN_EXE_antiphon"), args.join(" "))
 }
 
 impl Drop for Terminal<'_> {

@@ -1,0 +1,265 @@
+//! [`Consent`]: something a person is asked during a turn, and which key says what.
+//!
+//! In: a request, keys. Out: the question as text, the answer. No terminal here. Start reading at [`Consent::press`].
+
+use antiphon_event::body::request::{Relay, RelayResolved};
+use antiphon_event::{Json, RelayKind, Scope};
+use serde_json::Value;
+
+use super::call::about;
+use crate::live::ask::BY;
+use crate::render::{Ink, Line, Page, paragraphs, payload};
+use crate::standing::Asked;
+
+/// How many lines of arguments are shown before all of them are asked for.
+const ARGUMENT_LINES: usize = 6;
+/// As many options as there are keys for.
+const KEYS_MAX: usize = 9;
+
+/// Something a person is asked.
+pub(super) struct Consent {
+    /// What.
+    pub(super) asked: Asked,
+    /// The agent that asks, if it is one that was called.
+    pub(super) who: Option<String>,
+}
+
+/// What a key means.
+pub(super) enum Pressed {
+    /// An answer, and what to say about it.
+    Answer(RelayResolved, String),
+    /// No; why is asked next.
+    No,
+    /// An answer in words is asked next.
+    Words,
+    /// All of the arguments are to be shown.
+    View,
+    /// Nothing.
+    Nothing,
+}
+
+impl Consent {
+    /// The question, with the keys that answer it.
+    pub(super) fn lines(&self, page: Page, is_whole: bool) -> Vec<Line> {
+        let relay = &self.asked.relay;
+        let tool = relay.tool.as_deref().unwrap_or("the agent");
+        let who = self.who.as_ref().map(|who| format!("{who}: ")).unwrap_or_default();
+        let mut lines = Vec::new();
+        if self.is_question() {
+            let prompt = relay.prompt.as_deref().unwrap_or("what now?");
+            let head = Line::new().ink(Ink::Waiting, "? ").ink(Ink::Agent, who).plain(prompt);
+            lines.extend(head.wrap(page.width));
+        } else {
+            let brief = relay.params.as_ref().map(|params| about(tool, params)).unwrap_or_default();
+            let head = Line::new()
+                .ink(Ink::Waiting, "? ")
+                .ink(Ink::Agent, who)
+                .ink(Ink::Tool, tool)
+                .plain(" ")
+                .plain(&brief);
+            lines.extend(if is_whole { vec![head.cut(page.width)] } else { head.wrap(page.width) });
+            let more = lines.len().saturating_sub(ARGUMENT_LINES);
+            lines.truncate(ARGUMENT_LINES);
+            if more > 0 {
+                lines.push(Line::new().ink(Ink::Faint, format!("  … {more} more lines: v shows them")));
+            }
+            if let Some(why) = relay.prompt.as_deref() {
+                lines.extend(indented(paragraphs(Ink::Faint, why, page.width.saturating_sub(2))));
+            }
+        }
+        if let Some(params) = relay.params.as_ref().filter(|_| is_whole) {
+            let whole = payload::full(&params.value());
+            lines.extend(indented(paragraphs(Ink::Plain, &whole, page.width.saturating_sub(2))));
+        }
+        for (at, option) in self.options().iter().enumerate() {
+            lines.extend(indented(Line::new().plain(format!("{} {option}", at + 1)).wrap(page.width)));
+        }
+        lines.extend(indented(self.keys().wrap(page.width.saturating_sub(2))));
+        lines
+    }
+
+    /// The keys there are.
+    fn keys(&self) -> Line {
+        let mut keys: Vec<(String, &str)> = Vec::new();
+        let options = self.options().len();
+        if options > 0 {
+            keys.push((if options == 1 { "1".to_owned() } else { format!("1-{options}") }, "choose"));
+        }
+        if self.is_in_words() {
+            keys.push(("a".to_owned(), "answer in words"));
+        }
+        if options == 0 && !self.is_in_words() {
+            keys.push(("y".to_owned(), "yes"));
+            if self.asked.relay.kind == RelayKind::Permission {
+                keys.push(("s".to_owned(), "for this session"));
+                keys.push(("p".to_owned(), "for this project"));
+            }
+        }
+        keys.push(("n".to_owned(), "no"));
+        if self.asked.relay.params.is_some() {
+            keys.push(("v".to_owned(), "view all"));
+        }
+        let keys = keys.into_iter().enumerate();
+        keys.fold(Line::new(), |line, (at, (key, means))| {
+            let line = if at > 0 { line.ink(Ink::Faint, " · ") } else { line };
+            line.ink(Ink::Strong, key).ink(Ink::Faint, format!(" {means}"))
+        })
+    }
+
+    /// What a key means.
+    pub(super) fn press(&self, key: char) -> Pressed {
+        let options = self.options();
+        if let Some(option) = key.to_digit(10).and_then(|digit| options.get((digit as usize).checked_sub(1)?))
+        {
+            return Pressed::Answer(self.answer(option), option.clone());
+        }
+        let is_plain = options.is_empty() && !self.is_in_words();
+        let is_permission = self.asked.relay.kind == RelayKind::Permission;
+        match key.to_ascii_lowercase() {
+            'y' if is_plain => Pressed::Answer(self.yes(Scope::Call), "yes".to_owned()),
+            's' if is_permission => {
+                Pressed::Answer(self.yes(Scope::Session), "yes, for this session".to_owned())
+            }
+            'p' if is_permission => {
+                Pressed::Answer(self.yes(Scope::Project), "yes, for this project".to_owned())
+            }
+            'a' if self.is_in_words() => Pressed::Words,
+            'n' => Pressed::No,
+            'v' if self.asked.relay.params.is_some() => Pressed::View,
+            _ => Pressed::Nothing,
+        }
+    }
+
+    fn is_question(&self) -> bool {
+        self.asked.relay.kind == RelayKind::Question
+    }
+
+    fn is_in_words(&self) -> bool {
+        wants_words(&self.asked.relay)
+    }
+
+    /// Whether words are the only answer, so that no key needs to be waited for.
+    pub(super) fn is_only_in_words(&self) -> bool {
+        self.is_in_words() && self.options().is_empty()
+    }
+
+    fn options(&self) -> &[String] {
+        let options = self.asked.relay.options.as_deref().unwrap_or_default();
+        &options[..options.len().min(KEYS_MAX)]
+    }
+
+    fn yes(&self, scope: Scope) -> RelayResolved {
+        let scope = (self.asked.relay.kind == RelayKind::Permission).then_some(scope);
+        RelayResolved { approved: Some(true), scope, ..self.blank() }
+    }
+
+    /// No, and perhaps why.
+    pub(super) fn no(&self, why: &str) -> RelayResolved {
+        let reason = (!why.trim().is_empty()).then(|| why.trim().to_owned());
+        RelayResolved { approved: Some(false), reason, ..self.blank() }
+    }
+
+    /// An answer in words.
+    pub(super) fn answer(&self, words: &str) -> RelayResolved {
+        let schema = self.asked.relay.schema.as_ref().map(Json::value);
+        let answer = match schema {
+            Some(schema) => crate::value::typed(words, Some(&schema)),
+            None => Json::from(Value::from(words)),
+        };
+        RelayResolved { answer: Some(answer), ..self.blank() }
+    }
+
+    fn blank(&self) -> RelayResolved {
+        RelayResolved {
+            relay_id: self.asked.relay.id.clone(),
+            approved: None,
+            answer: None,
+            input: None,
+            scope: None,
+            reason: None,
+            by: BY.to_owned(),
+        }
+    }
+}
+
+/// Whether any words are an answer.
+pub(super) fn wants_words(relay: &Relay) -> bool {
+    relay.kind == RelayKind::Question || relay.schema.is_some()
+}
+
+fn indented(lines: Vec<Line>) -> Vec<Line> {
+    lines.into_iter().map(|line| Line::new().plain("  ").join(line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use serde_json::json;
+
+    use super::*;
+    use crate::render::{Palette, paint};
+
+    /// Shows a question, then what each key does.
+    fn check(relay: Value, keys: &str, expected: Expect) {
+        let mut all = json!({"id": "r"});
+        all.as_object_mut().expect("an object").extend(relay.as_object().expect("an object").clone());
+        let relay: Relay = serde_json::from_value(all).expect("a relay");
+        let consent = Consent { asked: Asked { run: None, node: String::new(), relay }, who: None };
+        let mut told =
+            paint(&consent.lines(Page { width: 60, palette: Palette::Plain }, false), Palette::Plain);
+        for key in keys.chars() {
+            let means = match consent.press(key) {
+                Pressed::Answer(resolved, _) => serde_json::to_string(&resolved).expect("JSON"),
+                Pressed::No => "why not?".to_owned(),
+                Pressed::Words => "in words".to_owned(),
+                Pressed::View => "all of it".to_owned(),
+                Pressed::Nothing => "nothing".to_owned(),
+            };
+            let means = means.replace("\"relayId\":\"r\",", "").replace(",\"by\":\"user\"", "");
+            told.extend([key.to_string(), ": ".to_owned(), means, "\n".to_owned()]);
+        }
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn one_key_decides_about_a_tool() {
+        check(
+            json!({"kind": "permission", "tool": "bash", "params": {"command": "git push"}, "prompt": "no rule fits"}),
+            "yYspnva1",
+            expect![[r#"
+                ? bash git push
+                  no rule fits
+                  y yes · s for this session · p for this project · n no · v
+                   view all
+                y: {"approved":true,"scope":"call"}
+                Y: {"approved":true,"scope":"call"}
+                s: {"approved":true,"scope":"session"}
+                p: {"approved":true,"scope":"project"}
+                n: why not?
+                v: all of it
+                a: nothing
+                1: nothing
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_question_has_numbered_options_and_takes_words() {
+        check(
+            json!({"kind": "question", "prompt": "Which colour?", "options": ["red", "blue"]}),
+            "12a3yn",
+            expect![[r#"
+                ? Which colour?
+                  1 red
+                  2 blue
+                  1-2 choose · a answer in words · n no
+                1: {"answer":"red"}
+                2: {"answer":"blue"}
+                a: in words
+                3: nothing
+                y: nothing
+                n: why not?
+            "#]],
+        );
+    }
+}

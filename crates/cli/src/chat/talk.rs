@@ -1,0 +1,145 @@
+//! [`Talk`]: a conversation with an agent, turn by turn.
+
+use antiphon_agent::Definition;
+use antiphon_event::body::content::UserContent;
+use antiphon_event::{Body, Event, Json, SessionId};
+use antiphon_port::Branch;
+use antiphon_runtime::{Engine, Invocation, Outcome};
+use anyhow::Result;
+use serde_json::Value;
+
+use super::turn::{Ended, Show, Turn};
+use crate::command::run::plain;
+use crate::output::{Output, notice};
+use crate::render::{Ink, Line, Page, unit};
+use crate::store::Shelf;
+
+/// How much of the first message a session is called after.
+const TITLE_MAX: usize = 60;
+/// How many events are read at once.
+const PAGE: usize = 1024;
+
+/// A conversation.
+pub(crate) struct Talk {
+    /// Runs the turns.
+    pub(crate) engine: Engine,
+    /// Where sessions are kept.
+    pub(crate) shelf: Shelf,
+    /// Who answers.
+    pub(crate) definition: Definition,
+    /// The session, once something was said in it.
+    pub(crate) session: Option<SessionId>,
+    /// How turns are shown.
+    pub(crate) show: Show,
+}
+
+impl Talk {
+    /// Says something and shows what comes of it.
+    pub(super) async fn say(&mut self, text: &str, output: &mut Output) -> Result<Ended> {
+        let is_new = self.session.is_none();
+        let title = unit::flat(text).chars().take(TITLE_MAX).collect();
+        let task = Json::from(Value::from(text));
+        let session = self.session.clone();
+        let invocation = Invocation { session, title: Some(title), said: true, ..Invocation::new(task) };
+        let run = self.engine.talk(self.definition.clone(), invocation).await.map_err(plain)?;
+        self.session = Some(run.session().clone());
+        if is_new && self.show != Show::Terminal {
+            notice(&format!("session {}", run.session()));
+        }
+        let ended = Turn::new(self.show, output).follow(run).await?;
+        self.reply(&ended, output)?;
+        Ok(ended)
+    }
+
+    /// Goes on with a turn that was cut off, if there is one.
+    pub(super) async fn take_up(&mut self, output: &mut Output) -> Result<Option<Ended>> {
+        let Some(session) = self.session.clone() else { return Ok(None) };
+        if !is_cut_off(&self.events().await?) {
+            return Ok(None);
+        }
+        let run = self.engine.resume(Branch::main(session), None).await.map_err(plain)?;
+        let ended = Turn::new(self.show, output).follow(run).await?;
+        self.reply(&ended, output)?;
+        Ok(Some(ended))
+    }
+
+    /// The reply of a turn on standard output, where nobody has seen it yet.
+    fn reply(&self, ended: &Ended, output: &mut Output) -> Result<()> {
+        let is_seen = match self.show {
+            Show::Terminal => output.is_terminal(),
+            Show::Plain => false,
+            Show::Json => true,
+        };
+        let report = &ended.report;
+        if is_seen || report.outcome != Outcome::Completed || report.output.is_null() {
+            return Ok(());
+        }
+        output.text(report.output.to_text().trim_end_matches('\n'))?;
+        output.text("\n")?;
+        Ok(output.flush()?)
+    }
+
+    /// Everything that happened in the session.
+    pub(super) async fn events(&self) -> Result<Vec<Event>> {
+        let mut events: Vec<Event> = Vec::new();
+        let Some(session) = &self.session else { return Ok(events) };
+        let branch = Branch::main(session.clone());
+        loop {
+            let after = events.last().and_then(|event| event.head.seq).unwrap_or(0);
+            let page = self.shelf.journal.read(&branch, after, PAGE).await?;
+            if page.is_empty() {
+                return Ok(events);
+            }
+            events.extend(page);
+        }
+    }
+
+    /// What was said last.
+    pub(super) async fn last_said(&self) -> Result<Option<String>> {
+        let events = self.events().await?;
+        let said = events.iter().rev().find_map(|event| match &event.body {
+            Body::User(user) => Some(&user.content),
+            _ => None,
+        });
+        Ok(said.map(UserContent::to_text).map(std::borrow::Cow::into_owned))
+    }
+
+    /// What waits for people, with the commands that answer it.
+    pub(super) fn pending(&self, ended: &Ended, page: Page) -> Vec<Line> {
+        let session = self.session.as_ref().map(SessionId::to_string).unwrap_or_default();
+        let mut lines = vec![Line::new().ink(Ink::Waiting, "paused").plain(": waiting for a person")];
+        for asked in &ended.standing.asked {
+            let relay = &asked.relay;
+            let tool = relay.tool.as_deref().unwrap_or("the agent");
+            let about =
+                relay.params.as_ref().map(|params| super::call::about(tool, params)).unwrap_or_default();
+            let about = if about.is_empty() { relay.prompt.clone().unwrap_or_default() } else { about };
+            lines.push(Line::new().plain("  ").ink(Ink::Tool, tool).plain(" ").plain(about).cut(page.width));
+            let short = unit::short(relay.id.as_str());
+            let id = if ended.standing.find(short).is_ok() { short } else { relay.id.as_str() };
+            let ways = match &relay.options {
+                Some(options) => options.iter().map(|option| format!("--answer '{id}={option}'")).collect(),
+                None if super::consent::wants_words(relay) => vec![format!("--answer '{id}=…'")],
+                None => vec![format!("--approve {id}"), format!("--deny {id} --reason …")],
+            };
+            let commands = ways.iter().map(|way| format!("    antiphon resume {session} {way}"));
+            lines.extend(commands.map(|command| Line::new().ink(Ink::Faint, command)));
+        }
+        lines
+    }
+}
+
+/// Whether the last turn of a session has begun and not ended.
+fn is_cut_off(events: &[Event]) -> bool {
+    let mut open = None;
+    for event in events {
+        match &event.body {
+            Body::HarnessStart(start) if event.head.node_id.is_none() && start.depth.unwrap_or(0) == 0 => {
+                open = event.head.run_id.as_ref();
+            }
+            Body::HarnessEnd(_) if event.head.run_id.as_ref() == open => open = None,
+            _ => {}
+        }
+    }
+    open.is_some()
+}

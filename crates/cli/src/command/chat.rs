@@ -1,0 +1,42 @@
+//! `antiphon chat`: a conversation with an agent.
+
+use std::io::{self, IsTerminal};
+
+use antiphon_port::Branch;
+use anyhow::Result;
+
+use crate::args::chat::Chat;
+use crate::chat::talk::Talk;
+use crate::chat::{Show, agent, dialogue, piped};
+use crate::engine::engine;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::store::Shelf;
+use crate::{task, value};
+
+/// Talks.
+pub(crate) fn run(args: &Chat, output: &mut Output) -> Result<Exit> {
+    let shelf = Shelf::open(&args.store)?;
+    let session = args.session.as_deref().map(|text| shelf.session(text)).transpose()?;
+    let past = match &session {
+        Some(session) => shelf.events(&Branch::main(session.clone()), None)?,
+        None => Vec::new(),
+    };
+    let Some(definition) = agent::choose(args, &past, output)? else { return Ok(Exit::Refused) };
+    drop(past);
+    let is_person = io::stdin().is_terminal() && io::stderr().is_terminal();
+    let show = match args.json {
+        true => Show::Json,
+        false if is_person => Show::Terminal,
+        false => Show::Plain,
+    };
+    let input = args.input.as_deref().map(value::text).transpose()?;
+    let engine = engine(shelf.journal.clone())?.inbox();
+    let talk = Talk { engine, shelf, definition, session, show };
+    task::wait(async move {
+        match input {
+            None if show == Show::Terminal => dialogue::run(talk, output).await,
+            input => piped::run(talk, input, output).await,
+        }
+    })
+}

@@ -1,0 +1,270 @@
+//! `chat` without a terminal: messages in, replies out, and what happens when nobody is there to answer.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use expect_test::{Expect, expect};
+use regex::Regex;
+
+use crate::door::feed;
+use crate::place::{Place, plain};
+
+/// Counts what was said to it, uses tools, fails, asks.
+const AGENT: &str = "\
+antiphon: 1
+name: helper
+model:
+  provider: scripted
+  replies:
+    - {when: look, steps: [{text: I look.}, {tool_call: {id: c1, name: read, input: {path: notes.txt}}}]}
+    - {when: tides, steps: [{text: It says tides.}, {usage: {input: 10, output: 5}}]}
+    - {when: change, steps: [{tool_call: {id: c1, name: bash, input: {command: touch made}}}]}
+    - {when: exit code, steps: [{text: Changed.}]}
+    - {when: denied, steps: [{text: Then not.}]}
+    - {when: colour, steps: [{tool_call: {id: c1, name: ask, input: {question: Which?, options: [red, blue]}}}]}
+    - {when: blue, steps: [{text: Blue it is.}]}
+    - {when: slowly, steps: [{tool_call: {id: c1, name: bash, input: {command: sh slow.sh}}}]}
+    - {when: break, steps: [{error: the model is gone}]}
+    - [{text: first}]
+    - [{text: [sec, ond]}]
+    - [{text: later}]
+tools: [read, bash, ask]
+permissions: [{allow: bash, command: sh slow.sh}]
+";
+
+/// Runs commands, each with what stands behind `<` on standard input (`|` for line breaks), and tells what came of it.
+fn check(script: &str, expected: Expect) {
+    let place = Place::new(&[
+        ("agent.yaml", AGENT),
+        ("notes.txt", "tides\n"),
+        ("bad.yaml", "antiphon: 1\nmodle: x\n"),
+    ]);
+    let mut told = String::new();
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (command, input) = line.split_once(" < ").unwrap_or((line, ""));
+        let args: Vec<&str> = command.split_whitespace().collect();
+        let mut command = place.command(&args);
+        for name in ["ANTIPHON_MODEL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
+            command.env_remove(name);
+        }
+        let input = input.replace('|', "\n");
+        told.extend(["$ ", line, "\n", &plain(&feed(command, input.as_bytes()).told())]);
+    }
+    let took = Regex::new(r"([✓✗]) \d+(\.\d)? m?s").expect("a pattern");
+    expected.assert_eq(&took.replace_all(&told, "$1"));
+}
+
+#[test]
+fn each_line_is_a_message_and_the_session_goes_on() {
+    check(
+        "chat --agent agent.yaml < hello||again
+         chat --session last < once more
+         chat --session last --input hello
+         chat --session last --model scripted --input hello",
+        expect![[r#"
+            $ chat --agent agent.yaml < hello||again
+            exit 0
+            first
+            second
+            session <id>
+            $ chat --session last < once more
+            exit 0
+            later
+            $ chat --session last --input hello
+            exit 0
+            later
+            $ chat --session last --model scripted --input hello
+            exit 0
+            I am a scripted model: I need no key and no network, and this is all I can say. `antiphon chat --agent examples/agents/offline.yaml` shows more.
+        "#]],
+    );
+}
+
+#[test]
+fn replies_go_to_standard_output_and_the_rest_to_standard_error() {
+    check(
+        "chat --agent agent.yaml --input look",
+        expect![[r#"
+        $ chat --agent agent.yaml --input look
+        exit 0
+        It says tides.
+        session <id>
+        I look.
+
+        ▸ read notes.txt ✓
+    "#]],
+    );
+}
+
+#[test]
+fn what_needs_a_person_ends_the_chat_and_can_be_answered_later() {
+    check(
+        "chat --agent agent.yaml < change it|never said
+         chat --session last < more
+         resume last --approve c1:permission
+         chat --session last < hello
+         chat --session last < change it
+         resume last --deny c1:permission --reason no
+         chat --session last < colour
+         resume last --answer c1:question=blue",
+        expect![[r#"
+            $ chat --agent agent.yaml < change it|never said
+            exit 3
+            session <id>
+            ▸ bash touch made ?
+            paused: waiting for a person
+              bash touch made
+                antiphon resume <id> --approve c1:permission
+                antiphon resume <id> --deny c1:permission --reason …
+            $ chat --session last < more
+            exit 3
+            ▸ bash touch made ?
+            paused: waiting for a person
+              bash touch made
+                antiphon resume <id> --approve c1:permission
+                antiphon resume <id> --deny c1:permission --reason …
+            $ resume last --approve c1:permission
+            exit 0
+            Changed.
+            session <id>
+            resumed
+            approved by user
+            $ chat --session last < hello
+            exit 0
+            later
+            $ chat --session last < change it
+            exit 3
+            ▸ bash touch made ?
+            paused: waiting for a person
+              bash touch made
+                antiphon resume <id> --approve c1:permission
+                antiphon resume <id> --deny c1:permission --reason …
+            $ resume last --deny c1:permission --reason no
+            exit 0
+            Then not.
+            session <id>
+            resumed
+            denied by user: no
+            $ chat --session last < colour
+            exit 3
+            ▸ ask Which? ?
+            paused: waiting for a person
+              ask Which?
+                antiphon resume <id> --answer 'c1:question=red'
+                antiphon resume <id> --answer 'c1:question=blue'
+            $ resume last --answer c1:question=blue
+            exit 0
+            Blue it is.
+            session <id>
+            resumed
+            answered blue by user
+        "#]],
+    );
+}
+
+#[test]
+fn a_turn_that_fails_is_the_last_one() {
+    check(
+        "chat --agent agent.yaml < break|never said",
+        expect![[r#"
+        $ chat --agent agent.yaml < break|never said
+        exit 1
+        session <id>
+        failed: the model is gone
+    "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_talked_with_is_refused() {
+    check(
+        "chat --input hello
+         chat --agent bad.yaml --input hello
+         chat --agent none.yaml --input hello
+         chat --session last --input hello
+         chat --model opnai/x --input hello",
+        expect![[r#"
+            $ chat --input hello
+            exit 2
+            error: no model is set: say which with `--model anthropic/NAME`, `--model openai/NAME` or ANTIPHON_MODEL, and put its key into ANTHROPIC_API_KEY or OPENAI_API_KEY; without a key try `--model scripted` or `--agent examples/agents/offline.yaml`
+            $ chat --agent bad.yaml --input hello
+            exit 2
+            bad.yaml:2:1: error: the agent_file has no member `modle`
+             2 | modle: x
+               | ^
+              help: did you mean `model`?
+            bad.yaml:1:1: error: the agent_file has no `model`
+             1 | antiphon: 1
+               | ^
+            $ chat --agent none.yaml --input hello
+            exit 2
+            error: none.yaml: there is no such file
+            $ chat --session last --input hello
+            exit 2
+            error: there is no session last in sqlite:kept/store.db
+            $ chat --model opnai/x --input hello
+            exit 2
+            error: the model opnai/x cannot be used: there is no provider `opnai`, did you mean `openai`?; there are openai, anthropic, scripted, replay
+        "#]],
+    );
+}
+
+#[test]
+fn a_chat_that_was_killed_goes_on_where_it_was() {
+    let place = Place::new(&[
+        ("agent.yaml", AGENT),
+        ("slow.sh", "touch begun; until test -e go; do sleep 0.02; done\n"),
+    ]);
+    let mut child = place.command(&["chat", "--agent", "agent.yaml", "--input", "slowly"]);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !place.path().join("begun").exists() {
+        assert!(Instant::now() < deadline, "the tool never ran");
+        std::thread::yield_now();
+    }
+    child.kill().expect("it is killed");
+    child.wait().expect("it is gone");
+    place.write("go", "");
+    let told = [
+        "chat --session last",
+        "resume last --answer 'c1:in_doubt=run again'",
+        "chat --session last --input hello",
+    ];
+    expect![[r#"
+        $ chat --session last
+        exit 3
+        ▸ bash sh slow.sh ?
+        paused: waiting for a person
+          bash sh slow.sh
+            antiphon resume <id> --answer 'c1:in_doubt=run again'
+            antiphon resume <id> --answer 'c1:in_doubt=take as done'
+            antiphon resume <id> --answer 'c1:in_doubt=fail'
+        $ resume last --answer 'c1:in_doubt=run again'
+        exit 0
+        Changed.
+        session <id>
+        resumed
+        answered run again by user
+        $ chat --session last --input hello
+        exit 0
+        later
+    "#]]
+    .assert_eq(&place.tell(&told.join("\n")));
+}
+
+#[test]
+fn events_are_lines_for_programs() {
+    let place = Place::new(&[("agent.yaml", AGENT)]);
+    let ran = place.run(&["chat", "--agent", "agent.yaml", "--json", "--input", "hello"]);
+    let kinds = ran.out.lines().map(|line| {
+        let event: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
+        event["type"].as_str().expect("an event has a type").to_owned()
+    });
+    let kinds: Vec<String> = kinds.collect();
+    assert_eq!(
+        kinds,
+        ["session_created", "user", "harness_start", "text", "usage", "harness_end"],
+        "{}",
+        ran.err
+    );
+}
