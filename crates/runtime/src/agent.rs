@@ -98,6 +98,8 @@ fn inherited(caller: &Definition, name: String, subagent: Subagent) -> Definitio
         permissions: subagent.permissions,
         max_iterations: subagent.max_iterations.unwrap_or(caller.max_iterations),
         output: subagent.output,
+        // The work that can be handed over is its caller's, not its own.
+        handoffs: Vec::new(),
         ..caller.clone()
     }
 }
