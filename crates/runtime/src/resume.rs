@@ -80,6 +80,7 @@ pub(crate) fn rebuild(events: &[Event], branch: &Branch, flow: Option<Flow>) -> 
     let seq = events.last().and_then(|event| event.head.seq).unwrap_or(0);
     let began = events[start].head.seq.map_or(0, |seq| seq - 1);
     let mut tree = Tree::default();
+    tree.remember(&events[..start]);
     tree.add(root_of(events, start, flow)?, None);
     for event in &events[start..] {
         replay(&mut tree, event);

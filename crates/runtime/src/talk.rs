@@ -19,14 +19,13 @@ use crate::outfit::Kit;
 use crate::run::Run;
 use crate::tree::Tree;
 
-/// An agent that hears all that was said on its branch before, and has what people granted there.
+/// An agent that hears all that was said on its branch before.
 pub(crate) fn in_conversation(definition: Arc<Definition>, origin: Origin, before: &[Event]) -> Agent {
     let mut seen = Projected::new(Messages::of(Scope::Root));
     let asked = before.iter().filter(|event| is_answer(event)).count() as u32;
-    let mut agent = Agent::new(definition, origin, Vec::new()).after(asked);
+    let agent = Agent::new(definition, origin, Vec::new()).after(asked);
     for event in before {
         seen.apply(event, &mut Changes::default());
-        agent.heed(event);
     }
     agent.in_conversation(seen)
 }
@@ -66,6 +65,7 @@ impl Engine {
         driver.tell(machine, Input::Start)?;
         if invocation.session.is_none() {
             parts.journal.create(&branch).await?;
+        driver.tree.remember(&before);
         }
         driver.accept().await?;
         tokio::spawn(driver.run());
