@@ -30,10 +30,16 @@ pub(crate) fn in_conversation(definition: Arc<Definition>, origin: Origin, befor
     agent.in_conversation(seen)
 }
 
-/// Whether the agent that people talk with answered: what a script counts.
+/// Whether the agent that people talk with had asked its model, whatever came of it: what a script counts.
 fn is_answer(event: &Event) -> bool {
     let depth = event.head.agent.as_ref().map_or(0, |agent| agent.depth);
-    matches!(event.body, Body::Usage(_)) && depth == 0 && event.head.node_id.is_none()
+    let asked = match &event.body {
+        Body::Usage(_) => true,
+        Body::ModelRetry(retry) => retry.delay_ms.is_some(),
+        Body::Error(error) => error.retryable.is_some(),
+        _ => false,
+    };
+    asked && depth == 0 && event.head.node_id.is_none()
 }
 
 impl Engine {
@@ -59,13 +65,13 @@ impl Engine {
         let run = origin.run.clone();
         let before: Vec<Event> = events.into_iter().chain([said.clone()]).collect();
         driver.batch.push(said);
+        driver.tree.remember(&before);
         let agent = in_conversation(Arc::new(definition), origin, &before);
         let machine = driver.tree.add(Mind::Agent(Box::new(agent)), None);
         equip(&mut driver.tree, kit);
         driver.tell(machine, Input::Start)?;
         if invocation.session.is_none() {
             parts.journal.create(&branch).await?;
-        driver.tree.remember(&before);
         }
         driver.accept().await?;
         tokio::spawn(driver.run());
