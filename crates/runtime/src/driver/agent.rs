@@ -105,10 +105,12 @@ impl Driver {
         if self.tree.machines[machine].tasks.get(MODEL).is_some() {
             return;
         }
-        let caller = self.tree.machines[machine].parent.and_then(|(around, _)| {
-            let kit = self.tree.machines[around].kit.as_ref()?;
-            Some(kit.outfit.policy.clone())
-        });
+        let caller = match self.caller(machine).map(|around| &self.tree.machines[around].kit) {
+            // It may do no more than its caller, so what that may do comes first; its caller then takes it up.
+            Some(None) => return,
+            Some(Some(kit)) => Some(kit.outfit.policy.clone()),
+            None => None,
+        };
         let outfitting = outfitter.outfit(Arc::clone(agent.definition()), caller);
         let wakes = self.wakes.clone();
         let abort = tokio::spawn(async move {
@@ -124,6 +126,12 @@ impl Driver {
     pub(super) fn equipped(&mut self, machine: usize, kit: Result<Kit, String>) {
         if !self.has_task(machine, Attempt { node: MODEL, execution: 0, attempt: 1 }) {
             return;
+    /// The agent that called an agent, if one did.
+    fn caller(&self, machine: usize) -> Option<usize> {
+        let (around, _) = self.tree.machines[machine].parent?;
+        self.agent(around).map(|_| around)
+    }
+
         }
         self.end_task(machine, MODEL);
         let kit = match kit {
