@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use antiphon_agent::machine as agent;
-use antiphon_event::{Body, CallId, Event, RunId};
+use antiphon_event::{Body, CallId, Event, Mode, RunId};
 use antiphon_flow::{Attempt, Flow, Input, Origin, Scheduler};
 use antiphon_port::Branch;
 
@@ -187,6 +187,12 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
     for machine in 1..driver.tree.machines.len() {
         let Some((around, attempt)) = driver.tree.machines[machine].parent else { continue };
         let wanted = driver.tree.machines[around].mind.executes_inside(attempt);
+        if !wanted
+            && driver.tree.machines[machine].mind.as_agent().is_some_and(|agent| agent.ended().is_none())
+        {
+            driver.stop_agent(machine, "run".to_owned(), Mode::Now);
+            continue;
+        }
         let mind = &driver.tree.machines[machine].mind;
         if wanted && mind.as_flow().is_some() && !mind.has_ended() {
             driver.try_feed(machine, Input::Resume);

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_agent::Class;
-use antiphon_agent::machine::{Agent, Effect, Failure as Failed, Input as Hears, Open, Returned};
-use antiphon_event::{CallId, ErrorCode, Mode};
+use antiphon_agent::machine::{
+    Agent, Effect, Failure as Failed, Input as Hears, Now as Moment, Open, Returned, World,
+};
+use antiphon_agent::permission::Subject;
+use antiphon_event::{CallId, ErrorCode, Json, Mode};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Work};
 use tokio::time::Instant;
@@ -123,15 +126,15 @@ impl Driver {
         self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
     }
 
-    pub(super) fn equipped(&mut self, machine: usize, kit: Result<Kit, String>) {
-        if !self.has_task(machine, Attempt { node: MODEL, execution: 0, attempt: 1 }) {
-            return;
     /// The agent that called an agent, if one did.
     fn caller(&self, machine: usize) -> Option<usize> {
         let (around, _) = self.tree.machines[machine].parent?;
         self.agent(around).map(|_| around)
     }
 
+    pub(super) fn equipped(&mut self, machine: usize, kit: Result<Kit, String>) {
+        if !self.has_task(machine, Attempt { node: MODEL, execution: 0, attempt: 1 }) {
+            return;
         }
         self.end_task(machine, MODEL);
         let kit = match kit {
@@ -269,6 +272,20 @@ impl Driver {
         self.try_tell(machine, Hears::Returned(call, result.map_err(failed)));
     }
 
+    /// The agents that an effect of the run around them stops.
+    pub(super) fn agents_inside(&self, machine: usize, effect: &crate::mind::Effect) -> Vec<usize> {
+        let inside = match effect {
+            crate::mind::Effect::Flow(antiphon_flow::Effect::Stop(attempt)) => {
+                self.inside(machine, *attempt).into_iter().collect()
+            }
+            crate::mind::Effect::Agent(Effect::Stop) => {
+                self.tree.machines[machine].children.values().copied().collect::<Vec<_>>()
+            }
+            crate::mind::Effect::Flow(_) | crate::mind::Effect::Agent(_) => Vec::new(),
+        };
+        inside.into_iter().filter(|inner| self.agent(*inner).is_some()).collect()
+    }
+
     /// Stops all that an agent has under way, and the agents it called.
     fn stop_all(&mut self, machine: usize) {
         for task in self.tree.machines[machine].tasks.drain().collect::<Vec<_>>() {
@@ -284,11 +301,21 @@ impl Driver {
         }
     }
 
-    pub(super) fn stop_agent(&mut self, machine: usize, by: String, mode: Mode) {
-        if self.tree.machines[machine].mind.has_started() {
-            return self.try_tell(machine, Hears::Cancel { by, mode });
+    pub(crate) fn stop_agent(&mut self, machine: usize, by: String, mode: Mode) {
+        let inner = &self.tree.machines[machine];
+        match (&inner.mind, &inner.kit) {
+            (Mind::Agent(agent), None) if agent.started() => {
+                // It has nothing to work with yet, and needs nothing to be stopped.
+                let now = Moment { at: self.parts.clock.now(), dice: 0.0, world: &Nowhere };
+                if let Ok(events) = agent.decide(Hears::Cancel { by, mode }, now) {
+                    self.take(machine, events);
+                }
+            }
+            (Mind::Agent(agent), Some(_)) if agent.started() => {
+                self.try_tell(machine, Hears::Cancel { by, mode });
+            }
+            (Mind::Agent(_) | Mind::Flow(_), _) => self.stop_all(machine),
         }
-        self.stop_all(machine);
     }
 
     /// Goes on with an agent that this process did not begin.
@@ -328,6 +355,15 @@ impl Driver {
         } else {
             self.try_tell(machine, Hears::Lost(call));
         }
+    }
+}
+
+/// Where no tool is at hand.
+struct Nowhere;
+
+impl World for Nowhere {
+    fn subjects(&self, _tool: &str, _input: &Json) -> Vec<Subject> {
+        Vec::new()
     }
 }
 
