@@ -53,6 +53,8 @@ pub(crate) fn chance(test: &str) -> Rng {
 enum Moment {
     /// After so many events that are new, and so long.
     Events(usize, Duration),
+    /// So long after a call was let through.
+    Call(Duration),
     /// After so long.
     Time(Duration),
     /// Not at all.
@@ -62,8 +64,9 @@ enum Moment {
 impl Moment {
     fn any(chance: &mut Rng) -> Self {
         let short = Duration::from_micros(chance.u64(0..4_000));
-        match chance.u32(0..4) {
+        match chance.u32(0..6) {
             0 => Self::Time(Duration::from_micros(chance.u64(0..60_000))),
+            1 | 2 => Self::Call(short),
             _ => Self::Events(chance.usize(0..9), short),
         }
     }
@@ -102,6 +105,12 @@ impl Story {
         match moment {
             Moment::Never => {}
             Moment::Time(time) => std::thread::sleep(*time),
+            Moment::Call(time) => {
+                while !self.events[known..].iter().any(|event| self.is_let_through(event))
+                    && lines.next().is_some_and(|line| !self.hear(&line))
+                {}
+                std::thread::sleep(*time);
+            }
             Moment::Events(count, time) => {
                 while self.events.len() < known + count && lines.next().is_some_and(|line| !self.hear(&line))
                 {
@@ -121,6 +130,13 @@ impl Story {
         assert!(killed || status.success(), "the process broke: {status}");
         self.killed += usize::from(killed);
         done || status.success()
+    }
+
+    /// Whether a call is about to run: it was said before that it is wanted.
+    fn is_let_through(&self, event: &Event) -> bool {
+        let Body::ToolCall(call) = &event.body else { return false };
+        let same = |other: &&Event| matches!(&other.body, Body::ToolCall(made) if made.id == call.id);
+        self.events.iter().filter(same).count() > 1 && !matches!(call.name.as_str(), "ask" | "handoff")
     }
 
     /// Takes a line in; whether it was the last. A process begins with what those before it said, to the letter.
