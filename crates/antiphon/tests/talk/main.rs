@@ -5,6 +5,8 @@
 mod echo;
 mod flow;
 mod permission;
+mod place;
+mod server;
 mod stage;
 mod stop;
 mod subagent;
