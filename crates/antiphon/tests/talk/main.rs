@@ -6,6 +6,7 @@ mod echo;
 mod flow;
 mod permission;
 mod place;
+mod resume;
 mod server;
 mod stage;
 mod stop;

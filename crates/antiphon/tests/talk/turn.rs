@@ -141,8 +141,8 @@ async fn tools_of_one_step_run_side_by_side() {
         agent    tool_call call_1_2 {}
         agent    tool_call call_1_3 {}
         agent    tool_result call_1_3 "met"
-        agent    tool_result call_1_2 "met"
         agent    tool_result call_1_1 "met"
+        agent    tool_result call_1_2 "met"
         agent    text all met
         agent    usage
         agent    harness_end done after 2
