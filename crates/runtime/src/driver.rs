@@ -86,6 +86,8 @@ pub(crate) struct Driver {
     pub(crate) wakes: mpsc::Sender<Wake>,
     woken: mpsc::Receiver<Wake>,
     wishes: mpsc::Receiver<Asked>,
+    /// Answers to agents that are still being equipped.
+    early: Vec<Asked>,
     progress: watch::Sender<Progress>,
     working: usize,
     delayed: usize,
@@ -120,6 +122,7 @@ impl Driver {
             wakes,
             woken,
             wishes,
+            early: Vec::new(),
             progress,
             working: 0,
             delayed: 0,
@@ -155,6 +158,9 @@ impl Driver {
             }
             if self.tree.machines[0].mind.has_ended() {
                 return Ok(self.report());
+            }
+            if self.grant_early().await? {
+                continue;
             }
             let paused = self.working == 0 && self.delayed == 0;
             if paused && self.progress.borrow().standing.is_working() {

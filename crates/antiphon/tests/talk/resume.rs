@@ -56,6 +56,19 @@ async fn a_subagent_is_within_the_rules_of_its_caller() {
 }
 
 #[tokio::test]
+async fn an_answer_is_taken_at_once() {
+    let stage = Stage::new();
+    let mut run = left_alone(&stage).await;
+    let asked = stage.engine.journal().read(run.branch(), 0, 1_000).await.expect("readable");
+    let relay = asked.iter().find_map(|event| match &event.body {
+        Body::Relay(relay) => Some(relay.as_ref().clone()),
+        _ => None,
+    });
+    run.answer(Says::Text("yes").answer(&relay.expect("it asks"))).await.expect("it waits");
+    assert_eq!(answer(&mut run, &[]).await.output.to_text(), "well");
+}
+
+#[tokio::test]
 async fn all_agents_are_stopped_at_once() {
     let stage = Stage::new();
     let mut run = left_alone(&stage).await;

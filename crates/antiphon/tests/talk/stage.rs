@@ -33,7 +33,7 @@ pub(crate) enum Says {
 }
 
 impl Says {
-    fn answer(self, relay: &Relay) -> RelayResolved {
+    pub(crate) fn answer(self, relay: &Relay) -> RelayResolved {
         let (approved, answer, scope) = match self {
             Self::Yes => (Some(true), None, None),
             Self::Always => (Some(true), None, Some(Scope::Session)),

@@ -126,6 +126,15 @@ impl Driver {
         self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
     }
 
+    /// Whether an agent, or the one that called it, waits for what it needs.
+    pub(super) fn is_being_equipped(&self, machine: usize) -> bool {
+        let waits = |machine: usize| {
+            let inner = &self.tree.machines[machine];
+            inner.mind.as_agent().is_some() && inner.kit.is_none() && inner.tasks.get(MODEL).is_some()
+        };
+        self.tree.machines[machine].kit.is_none() && self.tree.outward(machine).any(waits)
+    }
+
     /// The agent that called an agent, if one did.
     fn caller(&self, machine: usize) -> Option<usize> {
         let (around, _) = self.tree.machines[machine].parent?;
