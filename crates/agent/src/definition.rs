@@ -22,7 +22,8 @@ pub struct Definition {
     /// Its instructions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// The tools it may use, by name; `server/*` for all those of an MCP server.
+    /// The tools it may use, by name; `server/*` for all those of an MCP server. An agent that names no tool of a
+    /// server has them all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// MCP servers whose tools it may use, by name.

@@ -10,6 +10,7 @@ use antiphon_interop::mcp::{Options, Servers};
 use antiphon_interop::skill;
 use antiphon_port::Tool;
 use antiphon_sandbox::Workspace;
+use futures_util::future::join_all;
 use tokio::sync::Mutex;
 
 /// The tools there are.
@@ -25,8 +26,10 @@ pub(crate) struct Shelf {
 pub(crate) struct Offered {
     /// By name.
     tools: BTreeMap<String, Arc<dyn Tool>>,
-    /// The tools of servers and skills, which an agent has without naming them.
+    /// The tools of skills, which an agent has without naming them.
     brought: Vec<String>,
+    /// The tools of servers, by the server.
+    served: BTreeMap<String, Vec<String>>,
     /// For its instructions.
     pub(crate) notes: String,
 }
@@ -56,14 +59,17 @@ impl Shelf {
 
     /// What an agent can have: servers are connected, skills looked for.
     pub(crate) async fn offer(&self, definition: &Definition) -> Result<Offered, String> {
-        let mut offered = Offered { tools: self.tools.clone(), brought: Vec::new(), notes: String::new() };
+        let mut offered = Offered {
+            tools: self.tools.clone(),
+            brought: Vec::new(),
+            served: BTreeMap::new(),
+            notes: String::new(),
+        };
         if !definition.mcp.is_empty() {
-            let (tools, faults) = self.connected(&definition.mcp).await?.tools().await;
-            if let Some(fault) = faults.first() {
-                return Err(fault.to_string());
-            }
-            for tool in tools {
-                offered.bring(tool);
+            let servers = self.connected(&definition.mcp).await?;
+            let listed = servers.iter().map(async |server| (server.name(), server.tools().await));
+            for (server, tools) in join_all(listed).await {
+                offered.serve(server, tools.map_err(|fault| fault.to_string())?);
             }
         }
         if !definition.skills.is_empty() {
@@ -86,7 +92,8 @@ impl Shelf {
         if let Some((_, servers)) = servers.iter().find(|(known, _)| known == wanted) {
             return Ok(Arc::clone(servers));
         }
-        let (connected, faults) = Servers::connect(wanted, &Options::default()).await;
+        let options = Options { dir: Some(self.folder().to_owned()), ..Options::default() };
+        let (connected, faults) = Servers::connect(wanted, &options).await;
         if let Some(fault) = faults.first() {
             return Err(fault.to_string());
         }
@@ -101,6 +108,32 @@ impl Offered {
         let name = tool.spec().name.clone();
         self.brought.push(name.clone());
         self.tools.insert(name, tool);
+    }
+
+    fn serve(&mut self, server: &str, tools: Vec<Arc<dyn Tool>>) {
+        let names = tools.iter().map(|tool| tool.spec().name.clone()).collect();
+        self.served.insert(server.to_owned(), names);
+        self.tools.extend(tools.into_iter().map(|tool| (tool.spec().name.clone(), tool)));
+    }
+
+    /// The tools that a name in a definition means.
+    fn named(&self, name: &str) -> Result<Vec<&String>, String> {
+        if let Some(server) = name.strip_suffix("/*") {
+            let served = self.served.get(server);
+            let served = served.ok_or_else(|| {
+                format!("there is no MCP server `{server}`, whose tools `{name}` names: say under `mcp` what it is")
+            })?;
+            return Ok(served.iter().collect());
+        }
+        let (name, _) = self.tools.get_key_value(name).ok_or_else(|| self.unknown(name))?;
+        Ok(vec![name])
+    }
+
+    /// The tools of servers that an agent has without naming them: all, unless it names some.
+    fn served_unnamed(&self, definition: &Definition) -> Vec<&String> {
+        let served = || self.served.values().flatten();
+        let is_served = |name: &String| name.ends_with("/*") || served().any(|served| served == name);
+        if definition.tools.iter().any(is_served) { Vec::new() } else { served().collect() }
     }
 
     fn unknown(&self, name: &str) -> String {
@@ -128,10 +161,11 @@ pub(crate) fn chosen(
         if name == ASK || name == AGENT {
             continue;
         }
-        let tool = offered.tools.get(name).ok_or_else(|| offered.unknown(name))?;
-        tools.insert(name.clone(), Arc::clone(tool));
+        for name in offered.named(name)? {
+            tools.insert(name.clone(), Arc::clone(&offered.tools[name]));
+        }
     }
-    for name in &offered.brought {
+    for name in offered.brought.iter().chain(offered.served_unnamed(definition)) {
         tools.insert(name.clone(), Arc::clone(&offered.tools[name]));
     }
     let specs = tools.values().map(|tool| tool.spec().clone()).chain(own_tools(definition));

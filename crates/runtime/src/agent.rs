@@ -1,9 +1,10 @@
 //! Agents of a tree of runs: as nodes of flows, and as what other agents call.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use antiphon_agent::machine::{Agent, Origin};
-use antiphon_agent::{Content, Definition, Memory, Message, Subagent, SubagentPolicy};
+use antiphon_agent::{Content, Definition, Memory, Message, Server, Subagent, SubagentPolicy};
 use antiphon_event::body::content::{Part, PartKind};
 use antiphon_event::{Agent as Who, AgentId, CallId, Json, ParentId, RunId};
 use antiphon_flow::{AgentUse, Attempt, Work};
@@ -91,15 +92,47 @@ fn inherited(caller: &Definition, name: String, subagent: Subagent) -> Definitio
         description: subagent.description,
         model: subagent.model.unwrap_or_else(|| caller.model.clone()),
         system: subagent.system,
+        mcp: match &subagent.tools {
+            Some(tools) => served(caller, tools),
+            None => caller.mcp.clone(),
+        },
         tools: match subagent.tools {
-            Some(tools) => tools.into_iter().filter(|tool| caller.tools.contains(tool)).collect(),
+            Some(tools) => tools.into_iter().filter(|tool| has(caller, tool)).collect(),
             None => caller.tools.clone(),
         },
         permissions: subagent.permissions,
         max_iterations: subagent.max_iterations.unwrap_or(caller.max_iterations),
         output: subagent.output,
+        // The work that can be handed over is its caller's, not its own.
+        handoffs: Vec::new(),
         ..caller.clone()
     }
+}
+
+/// The MCP server whose tools a name is about: `server/*`, or `server_tool`.
+fn server<'a>(agent: &'a Definition, tool: &str) -> Option<&'a String> {
+    let of = |name: &&String| {
+        let rest = tool.strip_prefix(name.as_str());
+        rest.is_some_and(|rest| rest == "/*" || rest.starts_with('_'))
+    };
+    agent.mcp.keys().find(of)
+}
+
+/// Whether an agent has a tool, or all tools of a server, that the one it calls may name.
+fn has(caller: &Definition, tool: &String) -> bool {
+    let all_of = |server: &String| {
+        let names_none = !caller.tools.iter().any(|tool| self::server(caller, tool).is_some());
+        names_none || caller.tools.contains(&format!("{server}/*"))
+    };
+    caller.tools.contains(tool) || server(caller, tool).is_some_and(all_of)
+}
+
+/// The servers of an agent that the one it calls names tools of.
+fn served(caller: &Definition, tools: &[String]) -> BTreeMap<String, Server> {
+    let named =
+        |name: &&String| tools.iter().any(|tool| has(caller, tool) && server(caller, tool) == Some(*name));
+    let names = caller.mcp.keys().filter(named);
+    names.map(|name| (name.clone(), caller.mcp[name].clone())).collect()
 }
 
 /// An agent that nobody called.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use antiphon_agent::Delta;
 use antiphon_agent::machine::{Input as Hears, Now as Moment, Returned};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, CallId, Event, Json, RelayId};
+use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
@@ -86,6 +86,8 @@ pub(crate) struct Driver {
     pub(crate) wakes: mpsc::Sender<Wake>,
     woken: mpsc::Receiver<Wake>,
     wishes: mpsc::Receiver<Asked>,
+    /// Answers to agents that are still being equipped.
+    early: Vec<Asked>,
     progress: watch::Sender<Progress>,
     working: usize,
     delayed: usize,
@@ -120,6 +122,7 @@ impl Driver {
             wakes,
             woken,
             wishes,
+            early: Vec::new(),
             progress,
             working: 0,
             delayed: 0,
@@ -155,6 +158,9 @@ impl Driver {
             }
             if self.tree.machines[0].mind.has_ended() {
                 return Ok(self.report());
+            }
+            if self.grant_early().await? {
+                continue;
             }
             let paused = self.working == 0 && self.delayed == 0;
             if paused && self.progress.borrow().standing.is_working() {
@@ -327,6 +333,7 @@ impl Driver {
     }
 
     fn take(&mut self, machine: usize, events: Vec<Event>) {
+        let before = self.effects.len();
         for event in &events {
             self.tree.machines[machine].mind.apply(event, &mut self.effects, machine);
             self.tree.enter(machine, &event.body);
@@ -339,6 +346,19 @@ impl Driver {
         self.tree.machines[machine].pause_told &= events.is_empty();
         self.batch.extend(events);
         self.stir(machine);
+        self.stop_with_it(machine, before);
+    }
+
+    /// Agents whose node or caller has ended end in the same append: no process can die in between.
+    fn stop_with_it(&mut self, machine: usize, before: usize) {
+        let stopped: Vec<usize> = self.effects[before..]
+            .iter()
+            .flat_map(|(_, effect)| self.agents_inside(machine, effect))
+            .filter(|inner| !self.tree.machines[*inner].mind.has_ended())
+            .collect();
+        for inner in stopped {
+            self.stop_agent(inner, "run".to_owned(), Mode::Now);
+        }
     }
 
     pub(crate) fn stir(&mut self, machine: usize) {

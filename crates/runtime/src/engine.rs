@@ -190,10 +190,11 @@ impl Engine {
         let session = invocation.session.clone().unwrap_or_else(|| parts.ids.session());
         let branch = Branch::main(session.clone());
         let claim = parts.journal.claim(&session)?;
-        let seq = match invocation.session {
-            Some(_) => self.follow(&branch).await?.last().and_then(|event| event.head.seq).unwrap_or(0),
-            None => 0,
+        let before = match invocation.session {
+            Some(_) => self.follow(&branch).await?,
+            None => Vec::new(),
         };
+        let seq = before.last().and_then(|event| event.head.seq).unwrap_or(0);
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
         let (origin, said) = self.origin(&invocation);
@@ -202,6 +203,7 @@ impl Engine {
             driver.batch.push(self.session_created(invocation.title.clone(), invocation.metadata.clone()));
         }
         driver.batch.extend(said);
+        driver.tree.remember(&before);
         let root = driver.tree.add(Mind::Flow(Box::new(Scheduler::new(flow, origin))), None);
         driver.feed(root, Input::Start { task: invocation.task, state: invocation.state })?;
         if invocation.session.is_none() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use antiphon_agent::machine as agent;
-use antiphon_event::{Body, CallId, Event, RunId};
+use antiphon_event::{Body, CallId, Event, Mode, RunId};
 use antiphon_flow::{Attempt, Flow, Input, Origin, Scheduler};
 use antiphon_port::Branch;
 
@@ -80,6 +80,7 @@ pub(crate) fn rebuild(events: &[Event], branch: &Branch, flow: Option<Flow>) -> 
     let seq = events.last().and_then(|event| event.head.seq).unwrap_or(0);
     let began = events[start].head.seq.map_or(0, |seq| seq - 1);
     let mut tree = Tree::default();
+    tree.remember(&events[..start]);
     tree.add(root_of(events, start, flow)?, None);
     for event in &events[start..] {
         replay(&mut tree, event);
@@ -186,6 +187,12 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
     for machine in 1..driver.tree.machines.len() {
         let Some((around, attempt)) = driver.tree.machines[machine].parent else { continue };
         let wanted = driver.tree.machines[around].mind.executes_inside(attempt);
+        if !wanted
+            && driver.tree.machines[machine].mind.as_agent().is_some_and(|agent| agent.ended().is_none())
+        {
+            driver.stop_agent(machine, "run".to_owned(), Mode::Now);
+            continue;
+        }
         let mind = &driver.tree.machines[machine].mind;
         if wanted && mind.as_flow().is_some() && !mind.has_ended() {
             driver.try_feed(machine, Input::Resume);

@@ -19,22 +19,27 @@ use crate::outfit::Kit;
 use crate::run::Run;
 use crate::tree::Tree;
 
-/// An agent that hears all that was said on its branch before, and has what people granted there.
+/// An agent that hears all that was said on its branch before.
 pub(crate) fn in_conversation(definition: Arc<Definition>, origin: Origin, before: &[Event]) -> Agent {
     let mut seen = Projected::new(Messages::of(Scope::Root));
     let asked = before.iter().filter(|event| is_answer(event)).count() as u32;
-    let mut agent = Agent::new(definition, origin, Vec::new()).after(asked);
+    let agent = Agent::new(definition, origin, Vec::new()).after(asked);
     for event in before {
         seen.apply(event, &mut Changes::default());
-        agent.heed(event);
     }
     agent.in_conversation(seen)
 }
 
-/// Whether the agent that people talk with answered: what a script counts.
+/// Whether the agent that people talk with had asked its model, whatever came of it: what a script counts.
 fn is_answer(event: &Event) -> bool {
     let depth = event.head.agent.as_ref().map_or(0, |agent| agent.depth);
-    matches!(event.body, Body::Usage(_)) && depth == 0 && event.head.node_id.is_none()
+    let asked = match &event.body {
+        Body::Usage(_) => true,
+        Body::ModelRetry(retry) => retry.delay_ms.is_some(),
+        Body::Error(error) => error.retryable.is_some(),
+        _ => false,
+    };
+    asked && depth == 0 && event.head.node_id.is_none()
 }
 
 impl Engine {
@@ -60,6 +65,7 @@ impl Engine {
         let run = origin.run.clone();
         let before: Vec<Event> = events.into_iter().chain([said.clone()]).collect();
         driver.batch.push(said);
+        driver.tree.remember(&before);
         let agent = in_conversation(Arc::new(definition), origin, &before);
         let machine = driver.tree.add(Mind::Agent(Box::new(agent)), None);
         equip(&mut driver.tree, kit);

@@ -96,11 +96,16 @@ pub(crate) struct Tree {
     /// What is set aside, by the name of the reservation, and for which run.
     pub(crate) held: BTreeMap<String, (usize, Amounts)>,
     by_run: HashMap<RunId, usize>,
+    /// What people granted in the session: agents that begin later have it too.
+    grants: Vec<Event>,
 }
 
 impl Tree {
-    pub(crate) fn add(&mut self, mind: Mind, parent: Option<(usize, Attempt)>) -> usize {
+    pub(crate) fn add(&mut self, mut mind: Mind, parent: Option<(usize, Attempt)>) -> usize {
         let machine = self.machines.len();
+        if let Some(agent) = mind.as_agent_mut() {
+            self.grants.iter().for_each(|grant| agent.heed(grant));
+        }
         self.by_run.insert(mind.run().clone(), machine);
         if let Some((around, attempt)) = parent {
             self.machines[around].children.insert((attempt.node, attempt.execution), machine);
@@ -155,8 +160,15 @@ impl Tree {
         }
     }
 
+    /// What people granted in the session before holds for all of the tree.
+    pub(crate) fn remember(&mut self, before: &[Event]) {
+        let grants = before.iter().filter(|event| matches!(event.body, Body::GrantAdded(_)));
+        self.grants.extend(grants.cloned());
+    }
+
     /// What was granted to one agent holds for all of the tree.
     pub(crate) fn share(&mut self, granted: usize, event: &Event) {
+        self.grants.push(event.clone());
         for (machine, other) in self.machines.iter_mut().enumerate() {
             if let (Some(agent), true) = (other.mind.as_agent_mut(), machine != granted) {
                 agent.heed(event);

@@ -1,7 +1,7 @@
 //! What an event changes, and what it asks for.
 
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::body::system::{ModelRetry, Usage};
+use antiphon_event::body::system::{Error, ModelRetry, Usage};
 use antiphon_event::body::tool::ToolCall;
 use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, RelayKind, Scope};
 use antiphon_view::{Changes, View};
@@ -12,6 +12,11 @@ use super::calls::State;
 use super::compact::SOURCE;
 use super::permit::{AGENT, ASK, HANDOFF};
 use super::{Agent, Effect, Phase};
+
+/// Whether an error is why a model call came to nothing: only of those it is known whether trying again helps.
+fn is_of_model(error: &Error) -> bool {
+    error.retryable.is_some()
+}
 
 impl Agent {
     /// Takes in an event of its run, or of the conversation it sees; never fails, never asks.
@@ -60,6 +65,7 @@ impl Agent {
             Body::Error(error) => {
                 let code = error.code.as_deref().map_or(ErrorCode::Failed, ErrorCode::from);
                 self.error = Some((code, error.message.clone()));
+                self.stepless += u32::from(is_of_model(error));
             }
             Body::HarnessStart(_) => {
                 return self.next_step();

@@ -139,7 +139,9 @@ impl Agent {
         fits(relay, &answer)?;
         let mut events = Vec::new();
         if let Some(call) = call {
-            self.may_change(call, &answer, now)?;
+            if relay.kind == RelayKind::Permission {
+                self.may_change(call, &answer, now)?;
+            }
             events = self.granted(call, relay, &answer, now);
         }
         events.insert(0, self.event(now, Body::RelayResolved(Box::new(answer))));

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_agent::Class;
-use antiphon_agent::machine::{Agent, Effect, Failure as Failed, Input as Hears, Open, Returned};
-use antiphon_event::{CallId, ErrorCode, Mode};
+use antiphon_agent::machine::{
+    Agent, Effect, Failure as Failed, Input as Hears, Now as Moment, Open, Returned, World,
+};
+use antiphon_agent::permission::Subject;
+use antiphon_event::{CallId, ErrorCode, Json, Mode};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Work};
 use tokio::time::Instant;
@@ -105,10 +108,12 @@ impl Driver {
         if self.tree.machines[machine].tasks.get(MODEL).is_some() {
             return;
         }
-        let caller = self.tree.machines[machine].parent.and_then(|(around, _)| {
-            let kit = self.tree.machines[around].kit.as_ref()?;
-            Some(kit.outfit.policy.clone())
-        });
+        let caller = match self.caller(machine).map(|around| &self.tree.machines[around].kit) {
+            // It may do no more than its caller, so what that may do comes first; its caller then takes it up.
+            Some(None) => return,
+            Some(Some(kit)) => Some(kit.outfit.policy.clone()),
+            None => None,
+        };
         let outfitting = outfitter.outfit(Arc::clone(agent.definition()), caller);
         let wakes = self.wakes.clone();
         let abort = tokio::spawn(async move {
@@ -119,6 +124,21 @@ impl Driver {
         self.working += 1;
         let attempt = Attempt { node: MODEL, execution: 0, attempt: 1 };
         self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
+    }
+
+    /// Whether an agent, or the one that called it, waits for what it needs.
+    pub(super) fn is_being_equipped(&self, machine: usize) -> bool {
+        let waits = |machine: usize| {
+            let inner = &self.tree.machines[machine];
+            inner.mind.as_agent().is_some() && inner.kit.is_none() && inner.tasks.get(MODEL).is_some()
+        };
+        self.tree.machines[machine].kit.is_none() && self.tree.outward(machine).any(waits)
+    }
+
+    /// The agent that called an agent, if one did.
+    fn caller(&self, machine: usize) -> Option<usize> {
+        let (around, _) = self.tree.machines[machine].parent?;
+        self.agent(around).map(|_| around)
     }
 
     pub(super) fn equipped(&mut self, machine: usize, kit: Result<Kit, String>) {
@@ -261,6 +281,20 @@ impl Driver {
         self.try_tell(machine, Hears::Returned(call, result.map_err(failed)));
     }
 
+    /// The agents that an effect of the run around them stops.
+    pub(super) fn agents_inside(&self, machine: usize, effect: &crate::mind::Effect) -> Vec<usize> {
+        let inside = match effect {
+            crate::mind::Effect::Flow(antiphon_flow::Effect::Stop(attempt)) => {
+                self.inside(machine, *attempt).into_iter().collect()
+            }
+            crate::mind::Effect::Agent(Effect::Stop) => {
+                self.tree.machines[machine].children.values().copied().collect::<Vec<_>>()
+            }
+            crate::mind::Effect::Flow(_) | crate::mind::Effect::Agent(_) => Vec::new(),
+        };
+        inside.into_iter().filter(|inner| self.agent(*inner).is_some()).collect()
+    }
+
     /// Stops all that an agent has under way, and the agents it called.
     fn stop_all(&mut self, machine: usize) {
         for task in self.tree.machines[machine].tasks.drain().collect::<Vec<_>>() {
@@ -276,11 +310,21 @@ impl Driver {
         }
     }
 
-    pub(super) fn stop_agent(&mut self, machine: usize, by: String, mode: Mode) {
-        if self.tree.machines[machine].mind.has_started() {
-            return self.try_tell(machine, Hears::Cancel { by, mode });
+    pub(crate) fn stop_agent(&mut self, machine: usize, by: String, mode: Mode) {
+        let inner = &self.tree.machines[machine];
+        match (&inner.mind, &inner.kit) {
+            (Mind::Agent(agent), None) if agent.started() => {
+                // It has nothing to work with yet, and needs nothing to be stopped.
+                let now = Moment { at: self.parts.clock.now(), dice: 0.0, world: &Nowhere };
+                if let Ok(events) = agent.decide(Hears::Cancel { by, mode }, now) {
+                    self.take(machine, events);
+                }
+            }
+            (Mind::Agent(agent), Some(_)) if agent.started() => {
+                self.try_tell(machine, Hears::Cancel { by, mode });
+            }
+            (Mind::Agent(_) | Mind::Flow(_), _) => self.stop_all(machine),
         }
-        self.stop_all(machine);
     }
 
     /// Goes on with an agent that this process did not begin.
@@ -320,6 +364,15 @@ impl Driver {
         } else {
             self.try_tell(machine, Hears::Lost(call));
         }
+    }
+}
+
+/// Where no tool is at hand.
+struct Nowhere;
+
+impl World for Nowhere {
+    fn subjects(&self, _tool: &str, _input: &Json) -> Vec<Subject> {
+        Vec::new()
     }
 }
 

@@ -14,6 +14,10 @@ use crate::run::{Asked, Standing, Wish};
 impl Driver {
     /// Does what somebody wants, if it can be done, and says so when it is durable.
     pub(super) async fn grant(&mut self, (wish, reply): Asked) -> Result<(), Fault> {
+        if matches!(&wish, Wish::Answer(answer) if self.is_early(answer)) {
+            self.early.push((wish, reply));
+            return Ok(());
+        }
         let answer = match wish {
             Wish::Cancel { by, mode } => self.cancel(&by, &mode),
             Wish::Answer(answer) => self.answer(answer),
@@ -26,6 +30,21 @@ impl Driver {
         // Whoever asked may be gone; what was asked for has happened.
         let _ = reply.send(answer);
         Ok(())
+    }
+
+    /// Takes the answers to agents that have been equipped since; whether there were any.
+    pub(super) async fn grant_early(&mut self) -> Result<bool, Fault> {
+        let waiting = std::mem::take(&mut self.early);
+        let before = waiting.len();
+        for asked in waiting {
+            self.grant(asked).await?;
+        }
+        Ok(self.early.len() < before)
+    }
+
+    /// Whether an answer is for an agent that cannot decide anything before it is equipped.
+    fn is_early(&self, answer: &RelayResolved) -> bool {
+        self.tree.of_relay(&answer.relay_id).is_some_and(|machine| self.is_being_equipped(machine))
     }
 
     pub(super) fn answer(&mut self, answer: RelayResolved) -> Result<(), Refusal> {
@@ -57,6 +76,11 @@ impl Driver {
     /// Reads what other processes left for this one.
     pub(super) async fn read_inbox(&mut self) -> Result<(), Fault> {
         for sent in self.parts.journal.take(&self.branch.session, self.inbox_done).await? {
+            let early =
+                |event: Event| matches!(event.body, Body::RelayResolved(answer) if self.is_early(&answer));
+            if Event::from_json(&sent.text).is_ok_and(early) {
+                return Ok(());
+            }
             self.inbox_done = sent.number;
             match self.obey(&sent.text) {
                 Ok(()) => self.stand(Standing::Working),

@@ -1,0 +1,108 @@
+//! The process that is killed: plays the act, or goes on with it, and says what is durable.
+//!
+//! In: a folder. Out, on standard output: `at` and an event for each one that was acknowledged, those of the processes
+//! before included, `gave` and what came of it, and `done`. Start reading at [`play`].
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use antiphon::{
+    Body, Engine, Event, Invocation, Journal, Outcome, Refused, Report, Run, Wardrobe, Workspace,
+};
+use antiphon_event::SessionId;
+use antiphon_port::{Branch, Page};
+
+use super::act::{Act, Scene};
+use super::player::Player;
+use super::{person, tools};
+
+/// Names the folder with the journal to the process.
+pub(crate) const FOLDER: &str = "ANTIPHON_TEST_FOLDER";
+
+pub(crate) fn journal(folder: &Path) -> Arc<dyn Journal> {
+    let path = folder.join("journal.db");
+    antiphon_store::open(&format!("sqlite:{}", path.display())).expect("a journal")
+}
+
+/// Plays until all is through, or until somebody kills this process.
+pub(crate) fn play(folder: &Path, act: &Act) -> ! {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let engine = engine(journal(folder), folder, act);
+        let mut run = begin(&engine, act).await;
+        let report = follow(&mut run, folder, say_event).await;
+        say(&format!("gave {}", report.output.as_str()));
+    });
+    say("done");
+    std::process::exit(0)
+}
+
+pub(crate) fn engine(journal: Arc<dyn Journal>, folder: &Path, act: &Act) -> Engine {
+    let mut wardrobe = Wardrobe::new(Workspace::new(folder).expect("a folder"));
+    for (name, steps) in &act.models {
+        wardrobe = wardrobe.model(*name, Arc::new(Player { name, steps: steps.clone() }));
+    }
+    let wardrobe = tools::all(folder).into_iter().fold(wardrobe, Wardrobe::tool);
+    Engine::new(journal).agents(wardrobe)
+}
+
+/// Goes on with the run in the journal, or starts it if no process lived long enough to.
+async fn begin(engine: &Engine, act: &Act) -> Run {
+    let sessions = engine.journal().sessions(Page { after: None, limit: 1 }).await.expect("readable");
+    let session = sessions.into_iter().next().map(|summary| summary.id);
+    if let Some(session) = &session {
+        match engine.resume(Branch::main(session.clone()), None).await {
+            Err(Refused::NoRun(_)) => {}
+            resumed => return resumed.expect("what another process left can be gone on with"),
+        }
+    }
+    start(engine, act, session).await
+}
+
+pub(crate) async fn start(engine: &Engine, act: &Act, session: Option<SessionId>) -> Run {
+    let invocation = Invocation { session, ..Invocation::new("begin") };
+    let run = match &act.scene {
+        Scene::Talk(agent) => engine.talk(agent.as_ref().clone(), invocation).await,
+        Scene::Flow(text) => {
+            let none = |_: &str| Err("there is no other".to_owned());
+            let read = antiphon_flow::file::read("flow.yaml", text, &none);
+            engine.start(read.unwrap_or_else(|problems| panic!("{problems}")).flow, invocation).await
+        }
+    };
+    run.expect("accepted")
+}
+
+/// Tells every event and answers every request, until the run has ended.
+pub(crate) async fn follow(run: &mut Run, folder: &Path, mut tell: impl FnMut(&Event)) -> Report {
+    let mut tail = run.events_after(0);
+    let mut asked: Vec<Event> = Vec::new();
+    loop {
+        while let Some(events) = tail.next().await.expect("readable") {
+            for event in events {
+                tell(&event);
+                if matches!(event.body, Body::Relay(_)) {
+                    asked.push(event);
+                }
+            }
+        }
+        let report = run.wait().await.expect("no fault");
+        if report.outcome != Outcome::Paused {
+            return report;
+        }
+        for relay in &report.relays {
+            let request = asked.iter().find(|event| person::is_asked(event, relay));
+            let answer = person::answer(request.expect("what waits was asked for"), folder);
+            run.answer(answer).await.expect("it waits for an answer");
+        }
+    }
+}
+
+fn say_event(event: &Event) {
+    say(&format!("at {}", event.to_json()));
+}
+
+fn say(line: &str) {
+    let mut out = std::io::stdout();
+    writeln!(out, "{line}").and_then(|()| out.flush()).expect("somebody listens");
+}

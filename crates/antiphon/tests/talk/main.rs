@@ -1,0 +1,15 @@
+//! Agents are talked with, from end to end: scripted models, real tools in a folder, people who answer.
+//!
+//! Each file is one subject. Start reading at `stage.rs`.
+
+mod echo;
+mod flow;
+mod permission;
+mod place;
+mod resume;
+mod server;
+mod stage;
+mod stop;
+mod subagent;
+mod turn;
+mod view;
