@@ -409,12 +409,11 @@ impl Driver {
     async fn append(&mut self, batch: Batch) -> Result<(), Fault> {
         for tried in 1.. {
             let mut ack = self.parts.journal.append(&self.branch, self.seq, batch.clone());
-            let appended = match (&mut ack).now_or_never() {
-                Some(appended) => appended,
-                None => {
-                    self.sprint.waited();
-                    ack.await
-                }
+            let appended = if let Some(appended) = (&mut ack).now_or_never() {
+                appended
+            } else {
+                self.sprint.waited();
+                ack.await
             };
             match appended {
                 Ok(position) => {

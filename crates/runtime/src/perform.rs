@@ -106,6 +106,7 @@ fn call(scheduler: &Scheduler, attempt: Attempt, branch: &str, voice: Arc<dyn Vo
 pub(crate) type Outcome = Result<Reply, Failure>;
 
 /// What became of work that was begun.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart as soon as it is there")]
 pub(crate) enum Begun {
     /// It came to its end at once.
     Done(Outcome),
