@@ -5,29 +5,33 @@
 
 mod agent;
 mod due;
+mod sprint;
 mod wish;
 mod work;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_agent::Delta;
 use antiphon_agent::machine::{Input as Hears, Now as Moment, Returned};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId};
+use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId, Timestamp};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
+use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
+use self::sprint::Sprint;
 use crate::budget::{Purse, Want, spending};
 use crate::engine::Parts;
 use crate::mind::{Effect, Mind};
 use crate::model::Answered;
 use crate::outfit::Kit;
 use crate::report::Report;
-use crate::run::{Asked, Progress, Standing, Stopped};
+use crate::run::{Asked, Progress, Standing, Stopped, Watcher};
 use crate::timer::Timers;
 use crate::tree::{Machine, Tree};
 
@@ -79,6 +83,9 @@ pub(crate) struct Driver {
     pub(crate) tree: Tree,
     pub(crate) batch: Vec<Event>,
     effects: Vec<(usize, Effect)>,
+    /// Work that came to its end at once, and what it came to.
+    done: VecDeque<(usize, Attempt, Result<Reply, Failure>)>,
+    sprint: Sprint,
     stirred: Vec<usize>,
     timers: Timers<Due>,
     /// What is due once a run that waits for people has worked longer.
@@ -89,6 +96,7 @@ pub(crate) struct Driver {
     /// Answers to agents that are still being equipped.
     early: Vec<Asked>,
     progress: watch::Sender<Progress>,
+    standing: watch::Sender<Standing>,
     working: usize,
     delayed: usize,
     pub(crate) purse: Purse,
@@ -106,9 +114,10 @@ impl Driver {
         seq: u64,
         wishes: mpsc::Receiver<Asked>,
         claim: Claim,
-    ) -> (Self, watch::Receiver<Progress>) {
+    ) -> (Self, Watcher) {
         let (wakes, woken) = mpsc::channel(WAKES_MAX);
-        let (progress, watcher) = watch::channel(Progress { seq, standing: Standing::Working });
+        let (progress, progressing) = watch::channel(Progress { seq, standing: Standing::Working });
+        let (standing, stands) = watch::channel(Standing::Working);
         let driver = Self {
             parts,
             branch,
@@ -116,6 +125,8 @@ impl Driver {
             tree: Tree::default(),
             batch: Vec::new(),
             effects: Vec::new(),
+            done: VecDeque::new(),
+            sprint: Sprint::new(),
             stirred: Vec::new(),
             timers: Timers::new(),
             parked: Vec::new(),
@@ -124,6 +135,7 @@ impl Driver {
             wishes,
             early: Vec::new(),
             progress,
+            standing,
             working: 0,
             delayed: 0,
             purse: Purse::default(),
@@ -131,7 +143,7 @@ impl Driver {
             inbox_at: Instant::now() + INBOX_EVERY,
             _claim: claim,
         };
-        (driver, watcher)
+        (driver, Watcher { progress: progressing, standing: stands })
     }
 
     /// Drives the run until it has ended, or nobody is there to answer what it asks.
@@ -162,8 +174,12 @@ impl Driver {
             if self.grant_early().await? {
                 continue;
             }
+            if !self.done.is_empty() {
+                self.take_done().await?;
+                continue;
+            }
             let paused = self.working == 0 && self.delayed == 0;
-            if paused && self.progress.borrow().standing.is_working() {
+            if paused && self.standing.borrow().is_working() {
                 self.stand(Standing::Paused(Arc::new(self.report())));
             }
             if !self.wait(paused).await? {
@@ -192,15 +208,20 @@ impl Driver {
             },
             woken = self.woken.recv() => {
                 self.wake(woken.expect("the driver holds a sender itself"));
-                for _ in 1..WAKES_MAX {
-                    let Ok(wake) = self.woken.try_recv() else { break };
-                    self.wake(wake);
-                }
+                self.hear();
             }
-            () = tokio::time::sleep_until(timer.unwrap_or_else(far)), if timer.is_some() => {}
-            () = tokio::time::sleep_until(inbox.unwrap_or_else(far)), if inbox.is_some() => {}
+            () = until(timer) => {}
+            () = until(inbox) => {}
         }
         Ok(true)
+    }
+
+    /// Takes in all that nodes have sent by now.
+    fn hear(&mut self) {
+        for _ in 0..WAKES_MAX {
+            let Ok(wake) = self.woken.try_recv() else { break };
+            self.wake(wake);
+        }
     }
 
     /// Does what is due by now, also while there is always something else to do; whether anything was.
@@ -236,12 +257,14 @@ impl Driver {
     /// Lets everything happen that follows by itself in one run, and tells whoever it is the work of; false when that
     /// is more than is appended at once.
     pub(crate) fn settle_one(&mut self, machine: usize) -> bool {
+        let at = self.parts.clock.now();
         loop {
-            let events = self.advance(machine);
-            if events.is_empty() {
+            let from = self.batch.len();
+            self.advance(machine, at);
+            if self.batch.len() == from {
                 break;
             }
-            self.take(machine, events);
+            self.take(machine, from);
             if self.batch.len() >= BATCH_MAX {
                 return false;
             }
@@ -250,14 +273,17 @@ impl Driver {
         true
     }
 
-    /// What follows by itself in a run.
-    fn advance(&self, machine: usize) -> Vec<Event> {
+    /// Adds to the batch what follows by itself in a run.
+    fn advance(&mut self, machine: usize, at: Timestamp) {
+        let (dice, steps) = (self.parts.ids.dice(), self.steps_left(machine));
         let Machine { mind, kit, .. } = &self.tree.machines[machine];
         match (mind, kit) {
-            (Mind::Flow(flow), _) => flow.advance(Now { steps: self.steps_left(machine), ..self.now() }),
-            (Mind::Agent(agent), Some(kit)) => agent.advance(self.moment(kit)),
+            (Mind::Flow(flow), _) => flow.advance_into(Now { at, dice, steps }, &mut self.batch),
+            (Mind::Agent(agent), Some(kit)) => {
+                self.batch.extend(agent.advance(Moment { at, dice, world: kit }));
+            }
             // Nothing is decided before there is something to decide with.
-            (Mind::Agent(_), None) => Vec::new(),
+            (Mind::Agent(_), None) => {}
         }
     }
 
@@ -285,8 +311,9 @@ impl Driver {
     pub(crate) fn feed(&mut self, machine: usize, input: Input) -> Result<(), Refusal> {
         let now = self.now();
         let moves_on = matches!(input, Input::Answer(_) | Input::Expired(_));
-        let events = self.tree.machines[machine].mind.flow().decide(input, now)?;
-        self.take(machine, events);
+        let from = self.batch.len();
+        self.tree.machines[machine].mind.flow().decide_into(input, now, &mut self.batch)?;
+        self.take(machine, from);
         if moves_on {
             self.unpark();
         }
@@ -307,7 +334,9 @@ impl Driver {
             return Err(Refusal::Ended(self.tree.machines[machine].mind.run().clone()));
         };
         let events = agent.decide(input, self.moment(kit)).map_err(refusal)?;
-        self.take(machine, events);
+        let from = self.batch.len();
+        self.batch.extend(events);
+        self.take(machine, from);
         if moves_on {
             self.unpark();
         }
@@ -332,9 +361,11 @@ impl Driver {
         }
     }
 
-    fn take(&mut self, machine: usize, events: Vec<Event>) {
+    /// Applies the events of the batch from an index on, which a machine has decided.
+    fn take(&mut self, machine: usize, from: usize) {
         let before = self.effects.len();
-        for event in &events {
+        let events = &self.batch[from..];
+        for event in events {
             self.tree.machines[machine].mind.apply(event, &mut self.effects, machine);
             self.tree.enter(machine, &event.body);
             match &event.body {
@@ -344,7 +375,6 @@ impl Driver {
             }
         }
         self.tree.machines[machine].pause_told &= events.is_empty();
-        self.batch.extend(events);
         self.stir(machine);
         self.stop_with_it(machine, before);
     }
@@ -373,26 +403,39 @@ impl Driver {
 
     /// Appends what has gathered; when it is durable, tells readers and does what it asks for.
     async fn commit(&mut self) -> Result<(), Fault> {
-        if !self.batch.is_empty() {
-            let mut events = std::mem::take(&mut self.batch);
-            for (event, seq) in events.iter_mut().zip(self.seq + 1..) {
-                event.head.seq = Some(seq);
-                event.head.session_id = Some(self.branch.session.clone());
-                event.head.branch_id = Some(self.branch.branch.clone());
+        self.append_all().await?;
+        if !self.effects.is_empty() {
+            self.sprint.begin();
+            let mut effects = std::mem::take(&mut self.effects);
+            for (machine, effect) in effects.drain(..) {
+                self.perform(machine, effect);
             }
-            let batch = Batch::new(events).expect("it was just seen not to be empty");
-            self.append(batch).await?;
-        }
-        for (machine, effect) in std::mem::take(&mut self.effects) {
-            self.perform(machine, effect);
+            effects.append(&mut self.effects);
+            self.effects = effects;
         }
         self.hand_over();
         Ok(())
     }
 
+    async fn append_all(&mut self) -> Result<(), Fault> {
+        if !self.batch.is_empty() {
+            let batch =
+                Batch::new(std::mem::take(&mut self.batch)).expect("it was just seen not to be empty");
+            self.append(batch).await?;
+        }
+        Ok(())
+    }
+
     async fn append(&mut self, batch: Batch) -> Result<(), Fault> {
         for tried in 1.. {
-            match self.parts.journal.append(&self.branch, self.seq, batch.clone()).await {
+            let mut ack = self.parts.journal.append(&self.branch, self.seq, batch.clone());
+            let appended = if let Some(appended) = (&mut ack).now_or_never() {
+                appended
+            } else {
+                self.sprint.waited();
+                ack.await
+            };
+            match appended {
                 Ok(position) => {
                     self.seq = position.last;
                     self.progress.send_modify(|progress| progress.seq = position.last);
@@ -467,7 +510,8 @@ impl Driver {
 
     fn stand(&self, standing: Standing) {
         let seq = self.seq;
-        self.progress.send_replace(Progress { seq, standing });
+        self.progress.send_replace(Progress { seq, standing: standing.clone() });
+        self.standing.send_replace(standing);
     }
 
     fn report(&self) -> Report {
@@ -485,18 +529,22 @@ impl Driver {
     }
 
     /// Appends what was decided before the driver began to run, so that whoever started it knows it is accepted.
+    /// It is acted upon by the driver.
     pub(crate) async fn accept(&mut self) -> Result<(), Fault> {
         self.settle();
-        self.commit().await
+        self.append_all().await
     }
 }
 
 /// How often commands of other processes are looked for.
 const INBOX_EVERY: Duration = Duration::from_millis(100);
 
-/// A moment that does not come.
-fn far() -> Instant {
-    Instant::now() + Duration::from_hours(24 * 365)
+/// Waits until a moment; for ever if there is none.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// A refusal of an agent, as whoever holds a run knows refusals.

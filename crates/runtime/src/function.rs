@@ -61,6 +61,8 @@ impl Function {
     }
 
     /// Code that waits without blocking, and may [say](Call::say) things while it works.
+    /// It becomes a task only when it first waits, so until then it holds up its run: what computes for long is
+    /// [plain](Self::plain), or has a timeout.
     pub fn new<R, F>(code: impl Fn(Call) -> F + Send + Sync + 'static) -> Self
     where
         R: Into<Reply>,

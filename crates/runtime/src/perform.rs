@@ -1,7 +1,8 @@
-//! The work of nodes, each in a task of its own that reports to the driver.
+//! The work of nodes, each in a task of its own that reports to the driver, unless it is done at once.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, ErrorCode, Event, Head, RunId};
@@ -101,21 +102,38 @@ fn call(scheduler: &Scheduler, attempt: Attempt, branch: &str, voice: Arc<dyn Vo
     }
 }
 
-/// Starts the work of an attempt.
-pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortHandle {
+/// What work comes to.
+pub(crate) type Outcome = Result<Reply, Failure>;
+
+/// What became of work that was begun.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart as soon as it is there")]
+pub(crate) enum Begun {
+    /// It came to its end at once.
+    Done(Outcome),
+    /// It goes on in a task.
+    Task(AbortHandle),
+}
+
+/// Begins the work of an attempt; code that does not block is tried first, if it may be.
+pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt, may_try: bool) -> Begun {
     let scheduler = driver.tree.machines[machine].mind.flow();
-    let mouth = Mouth::new(machine, attempt, driver.wakes.clone(), driver.is_bounded(machine));
-    let call = call(scheduler, attempt, driver.branch.branch.as_str(), Arc::new(mouth.clone()));
-    let wakes = driver.wakes.clone();
+    let mouth = || Mouth::new(machine, attempt, driver.wakes.clone(), driver.is_bounded(machine));
+    let call = call(scheduler, attempt, driver.branch.branch.as_str(), Arc::new(mouth()));
     let report = move |result| Wake::Outcome(machine, attempt, result);
     if let Some(stand_in) = &driver.parts.stand_in {
         let path = scheduler.path(attempt.node);
-        return start_async(stand_in.answer(Job { path, call }), wakes, report);
+        let work = stand_in.answer(Job { path, call });
+        return Begun::Task(start_async(work, driver.wakes.clone(), report));
     }
-    let work: Future<Result<Reply, Failure>> = match &scheduler.flow().nodes()[attempt.node].work {
+    let work: Future<Outcome> = match &scheduler.flow().nodes()[attempt.node].work {
         Work::Function(code) => match code.get::<Function>() {
-            Some(Function(Kind::Plain(code))) => return start_plain(Arc::clone(code), call, wakes, report),
-            Some(Function(Kind::Async(code))) => code(call),
+            Some(Function(Kind::Plain(code))) => {
+                return Begun::Task(start_plain(Arc::clone(code), call, driver.wakes.clone(), report));
+            }
+            Some(Function(Kind::Async(code))) => match begin(&**code, call, may_try) {
+                Ok(result) => return Begun::Done(result),
+                Err(work) => work,
+            },
             None => refuse("its code was written for another driver".to_owned()),
         },
         Work::Command(command) => {
@@ -129,13 +147,33 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt) -> AbortH
         Work::Agent(agent) => match driver.parts.harnesses.get(&agent.harness) {
             Some(harness) => {
                 let (settings, run) = (agent.settings.clone(), driver.parts.ids.run());
-                harness.invoke(Invoke { settings, call, run, mouth })
+                harness.invoke(Invoke { settings, call, run, mouth: mouth() })
             }
             None => refuse(format!("there is no harness `{}`", agent.harness)),
         },
         other => refuse(format!("a `{}` is not the driver's to do", other.kind())),
     };
-    start_async(work, wakes, report)
+    Begun::Task(start_async(work, driver.wakes.clone(), report))
+}
+
+/// Calls code, and polls what it gives once if it may: what it comes to, or else what is left to do. Nobody is to
+/// be woken by that: the task that the rest becomes polls it again.
+fn begin(
+    code: &dyn Fn(Call) -> Future<Outcome>,
+    call: Call,
+    may_try: bool,
+) -> Result<Outcome, Future<Outcome>> {
+    let begins = || {
+        let mut work = code(call);
+        if !may_try {
+            return Err(work);
+        }
+        match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(result) => Ok(result),
+            Poll::Pending => Err(work),
+        }
+    };
+    catch_unwind(AssertUnwindSafe(begins)).unwrap_or_else(|_| Ok(Err(panicked())))
 }
 
 fn start_async(

@@ -37,6 +37,14 @@ pub(crate) enum Standing {
     Broken(Arc<Stopped>),
 }
 
+/// Where to hear of a run: of every append, or only of how it stands, so that who waits for its end is not woken by
+/// every step of the way.
+#[derive(Debug, Clone)]
+pub(crate) struct Watcher {
+    pub(crate) progress: watch::Receiver<Progress>,
+    pub(crate) standing: watch::Receiver<Standing>,
+}
+
 impl Standing {
     pub(crate) fn is_working(&self) -> bool {
         matches!(self, Self::Working)
@@ -63,7 +71,7 @@ pub struct Run {
     pub(crate) run: RunId,
     pub(crate) began: u64,
     pub(crate) wishes: mpsc::Sender<Asked>,
-    pub(crate) progress: watch::Receiver<Progress>,
+    pub(crate) progress: Watcher,
 }
 
 impl Run {
@@ -93,15 +101,14 @@ impl Run {
             journal: Arc::clone(&self.journal),
             branch: self.branch.clone(),
             after,
-            progress: self.progress.clone(),
+            progress: self.progress.progress.clone(),
         }
     }
 
     /// Waits until it has ended or only people can get it further.
     pub async fn wait(&mut self) -> Result<Report, Stopped> {
-        let standing = self.progress.wait_for(|progress| !progress.standing.is_working()).await;
-        let standing = standing.map(|progress| progress.standing.clone());
-        match standing {
+        let standing = self.progress.standing.wait_for(|standing| !standing.is_working()).await;
+        match standing.map(|standing| standing.clone()) {
             Ok(Standing::Paused(report) | Standing::Ended(report)) => Ok(Report::clone(&report)),
             Ok(Standing::Broken(stopped)) => Err(Stopped::clone(&stopped)),
             Ok(Standing::Working) | Err(_) => unreachable!("a driver says how it stands before it goes"),

@@ -317,7 +317,9 @@ impl Driver {
                 // It has nothing to work with yet, and needs nothing to be stopped.
                 let now = Moment { at: self.parts.clock.now(), dice: 0.0, world: &Nowhere };
                 if let Ok(events) = agent.decide(Hears::Cancel { by, mode }, now) {
-                    self.take(machine, events);
+                    let from = self.batch.len();
+                    self.batch.extend(events);
+                    self.take(machine, from);
                 }
             }
             (Mind::Agent(agent), Some(_)) if agent.started() => {

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::{Driver, Due};
 use crate::mind::Mind;
-use crate::perform;
+use crate::perform::{self, Begun};
 use crate::tree::{Task, child};
 
 impl Driver {
@@ -45,14 +45,25 @@ impl Driver {
         if self.begin_child(machine, attempt) || self.is_exhausted(machine, attempt) {
             return;
         }
-        self.working += 1;
-        let abort = perform::start(self, machine, attempt);
-        self.tree.machines[machine].tasks.insert(attempt.node, Task { attempt, abort });
+        let may_try = self.may_try(machine, attempt);
+        let begun = perform::start(self, machine, attempt, may_try);
+        if may_try {
+            self.sprint.tried();
+        }
+        match begun {
+            Begun::Done(result) => self.done.push_back((machine, attempt, result)),
+            Begun::Task(abort) => {
+                self.working += 1;
+                self.tree.machines[machine].tasks.insert(attempt.node, Task { attempt, abort });
+            }
+        }
     }
 
     /// The run that is the work of a node.
     pub(super) fn inside(&self, machine: usize, attempt: Attempt) -> Option<usize> {
-        self.tree.machines[machine].children.get(&(attempt.node, attempt.execution)).copied()
+        let children = &self.tree.machines[machine].children;
+        // Most runs have none, and looking for one in a table costs something.
+        if children.is_empty() { None } else { children.get(&(attempt.node, attempt.execution)).copied() }
     }
 
     /// Begins, or goes on with, the run that is the work of a node; false for other work.
@@ -65,8 +76,11 @@ impl Driver {
             self.begin_agent(machine, attempt);
             return true;
         }
-        let run = self.parts.ids.run();
         let around = self.tree.machines[machine].mind.flow();
+        if !around.has_run_inside(attempt.node) {
+            return false;
+        }
+        let run = self.parts.ids.run();
         let Some(mind) = child(around, attempt, run) else { return false };
         let task = around.input(attempt.node);
         let limit = mind.flow().flow().settings().limits.execution_timeout;

@@ -1,0 +1,90 @@
+//! Work that comes to its end at once: it never becomes a task, and what it gives is taken in by the next turn.
+//!
+//! Only code that waits without blocking is tried, once each, and no longer than [`Sprint`] allows: then everything is
+//! a task again, so that work that computes for long runs side by side and the driver goes on listening.
+
+use std::time::Duration;
+
+use antiphon_flow::{Attempt, Input};
+use antiphon_port::Fault;
+use tokio::time::Instant;
+
+use super::{Driver, WAKES_MAX};
+
+/// How many turns may follow each other without a look at wishes and timers.
+const TURNS_MAX: u32 = 64;
+/// How long one piece of work may take that is tried, and all of one turn.
+const ONE_MAX: Duration = Duration::from_micros(100);
+const ALL_MAX: Duration = Duration::from_millis(10);
+
+/// How much may be tried before the next append.
+#[derive(Debug)]
+pub(super) struct Sprint {
+    turns: u32,
+    since: Instant,
+    last: Instant,
+    over: bool,
+}
+
+impl Sprint {
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
+        Self { turns: 0, since: now, last: now, over: false }
+    }
+
+    /// A turn begins.
+    pub(super) fn begin(&mut self) {
+        let now = Instant::now();
+        (self.since, self.last, self.over) = (now, now, false);
+    }
+
+    /// Something was tried.
+    pub(super) fn tried(&mut self) {
+        let now = Instant::now();
+        self.over = now - self.last > ONE_MAX || now - self.since > ALL_MAX;
+        self.last = now;
+    }
+
+    /// The driver has waited for something, so others want to be heard.
+    pub(super) fn waited(&mut self) {
+        self.turns = TURNS_MAX;
+    }
+}
+
+impl Driver {
+    /// Whether work may be tried before it becomes a task. What is to be cut off after some time is not.
+    pub(super) fn may_try(&self, machine: usize, attempt: Attempt) -> bool {
+        let flow = |machine: usize| self.tree.machines[machine].mind.as_flow().map(|flow| flow.flow());
+        let timed =
+            |machine| flow(machine).is_some_and(|flow| flow.settings().limits.execution_timeout.is_some());
+        !self.sprint.over
+            && flow(machine).is_some_and(|flow| flow.nodes()[attempt.node].timeout.is_none())
+            && !self.tree.outward(machine).any(timed)
+    }
+
+    /// Takes in what came to its end at once, and before it what was said on the way.
+    pub(super) async fn take_done(&mut self) -> Result<(), Fault> {
+        self.hear();
+        for _ in 0..WAKES_MAX {
+            let Some((machine, attempt, result)) = self.done.pop_front() else { break };
+            self.try_feed(machine, Input::Outcome { attempt, result });
+            self.forfeit(machine, attempt.node);
+        }
+        self.sprint.turns += 1;
+        if self.sprint.turns >= TURNS_MAX {
+            self.sprint.turns = 0;
+            self.listen().await?;
+        }
+        Ok(())
+    }
+
+    /// Lets others work, and heeds who wants something.
+    async fn listen(&mut self) -> Result<(), Fault> {
+        tokio::task::yield_now().await;
+        self.run_due().await?;
+        while let Ok(asked) = self.wishes.try_recv() {
+            self.grant(asked).await?;
+        }
+        Ok(())
+    }
+}
