@@ -4,6 +4,7 @@
 //! appends what was decided, and acts on it only when the journal has acknowledged. Start reading at [`Driver::run`].
 
 mod agent;
+mod code;
 mod due;
 mod wish;
 mod work;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use antiphon_agent::Delta;
 use antiphon_agent::machine::{Input as Hears, Now as Moment, Returned};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, CallId, Event, Json, RelayId};
+use antiphon_event::{Body, CallId, Event, Json, RelayId, StreamName};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
@@ -22,6 +23,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::budget::{Purse, Want, spending};
+use crate::code::{Asking, Evaluated};
 use crate::engine::Parts;
 use crate::mind::{Effect, Mind};
 use crate::model::Answered;
@@ -55,6 +57,12 @@ pub(crate) enum Wake {
     Heard(usize, Attempt, Vec<Delta>),
     /// The model of an agent has said all, or failed to.
     Answered(usize, Attempt, Answered),
+    /// Code of an agent printed something.
+    Printed(usize, Attempt, Vec<(StreamName, String)>),
+    /// Code of an agent makes a call.
+    Called(usize, Attempt, Asking),
+    /// Code of an agent came to its end.
+    Evaluated(usize, Attempt, Evaluated),
     /// A tool of an agent says something.
     Progress(usize, Attempt, CallId, Json),
     /// A tool of an agent came to an end.
@@ -89,6 +97,8 @@ pub(crate) struct Driver {
     progress: watch::Sender<Progress>,
     working: usize,
     delayed: usize,
+    /// Code that is under way: its run and its place there.
+    codes: Vec<(usize, usize)>,
     pub(crate) purse: Purse,
     /// Commands of other processes that were dealt with.
     inbox_done: u64,
@@ -123,6 +133,7 @@ impl Driver {
             progress,
             working: 0,
             delayed: 0,
+            codes: Vec::new(),
             purse: Purse::default(),
             inbox_done: 0,
             inbox_at: Instant::now() + INBOX_EVERY,
@@ -156,7 +167,7 @@ impl Driver {
             if self.tree.machines[0].mind.has_ended() {
                 return Ok(self.report());
             }
-            let paused = self.working == 0 && self.delayed == 0;
+            let paused = self.delayed == 0 && self.working == self.codes_waiting();
             if paused && self.progress.borrow().standing.is_working() {
                 self.stand(Standing::Paused(Arc::new(self.report())));
             }
@@ -410,6 +421,9 @@ impl Driver {
                 }
             }
             Wake::Answered(machine, attempt, answered) => self.answered(machine, attempt, answered),
+            Wake::Printed(machine, attempt, chunks) => self.printed(machine, attempt, chunks),
+            Wake::Called(machine, attempt, asking) => self.called(machine, attempt, asking),
+            Wake::Evaluated(machine, attempt, evaluated) => self.evaluated(machine, attempt, evaluated),
             Wake::Progress(machine, attempt, call, content) => {
                 if self.has_task(machine, attempt) {
                     self.try_tell(machine, Hears::Progress(call, content));
