@@ -135,7 +135,8 @@ async fn tools_of_one_step_run_side_by_side() {
         agent    tool_result call_1_1 "met"
         agent    tool_result call_1_2 "met"
         agent    tool_result call_1_3 "met"
-    "#]].assert_eq(&(results.join("\n") + "\n"));
+    "#]]
+    .assert_eq(&(results.join("\n") + "\n"));
 }
 
 #[tokio::test]
