@@ -128,7 +128,7 @@ fn every_example_is_sound_beyond_doubt_and_says_what_it_shows() {
 fn yaml(page: &str) -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     let page = std::fs::read_to_string(page).expect("readable");
-    let blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
+    let blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("\n```").next().unwrap_or_default());
     blocks.map(str::to_owned).collect()
 }
 
