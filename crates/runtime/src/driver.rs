@@ -114,7 +114,8 @@ pub(crate) struct Driver {
     inbox_done: u64,
     /// When to look for them next.
     inbox_at: Instant,
-    _claim: Claim,
+    /// The right to run what is in the session, until it is over.
+    claim: Option<Claim>,
 }
 
 impl Driver {
@@ -152,7 +153,7 @@ impl Driver {
             purse: Purse::default(),
             inbox_done: 0,
             inbox_at: Instant::now() + INBOX_EVERY,
-            _claim: claim,
+            claim: Some(claim),
         };
         (driver, Watcher { progress: progressing, standing: stands })
     }
@@ -169,6 +170,8 @@ impl Driver {
             // What was done is not to be done again by the next process; if it stays, it is refused there.
             let _ = self.parts.journal.take(&self.branch.session, self.inbox_done).await;
         }
+        // Whoever hears that it is over may begin the next run in the session at once.
+        self.claim = None;
         self.stand(standing);
     }
 

@@ -81,6 +81,13 @@ fn each_line_is_a_message_and_the_session_goes_on() {
 }
 
 #[test]
+fn the_session_is_free_as_soon_as_a_turn_is_over() {
+    let place = Place::new(&[("agent.yaml", AGENT)]);
+    let ran = feed(place.command(&["chat", "--agent", "agent.yaml"]), "hello\n".repeat(100).as_bytes());
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 100), "{}", ran.err);
+}
+
+#[test]
 fn replies_go_to_standard_output_and_the_rest_to_standard_error() {
     check(
         "chat --agent agent.yaml --input look",
