@@ -63,7 +63,7 @@ pub enum Error {
     Refused(#[from] Refused),
     /// The journal failed.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Stopped(Box<Stopped>),
     /// The journal could not be opened.
     #[error(transparent)]
     Journal(#[from] Fault),
@@ -73,6 +73,12 @@ pub enum Error {
     /// It ended without an answer.
     #[error("the agent {}: {}", word(.0.outcome), .0.output.to_text())]
     Failed(Box<Report>),
+}
+
+impl From<Stopped> for Error {
+    fn from(stopped: Stopped) -> Self {
+        Self::Stopped(Box::new(stopped))
+    }
 }
 
 fn word(outcome: Outcome) -> &'static str {
