@@ -24,7 +24,9 @@ use crate::wardrobe::{OWN, Wardrobe};
 /// #[derive(Deserialize, JsonSchema)]
 /// struct Add { a: i64, b: i64 }
 ///
-/// let add = typed("add", "Adds two numbers.", Class::Pure, |add: Add, _| async move { Ok(add.a + add.b) });
+/// let add = typed("add", "Adds two numbers.", Class::Pure, |add: Add, _| async move {
+///     Ok((add.a + add.b).to_string())
+/// });
 /// let model = scripted(["1 + 2 is 3."]);
 /// let answer = Agent::new(model).system("You can add.").tool(add).run("What is 1 + 2?").await?;
 /// assert_eq!(answer.text(), "1 + 2 is 3.");
