@@ -35,7 +35,10 @@ pub const ROWS: &[Row] = &[
     edge("sandbox", &["event", "agent", "port"]),
     edge("interop", &["event", "agent", "port"]),
     edge("runtime", &["event", "view", "flow", "agent", "port"]),
-    edge("antiphon", &["event", "flow", "agent", "port", "store", "model", "sandbox", "interop", "runtime"]),
+    edge(
+        "antiphon",
+        &["event", "view", "flow", "agent", "port", "store", "model", "sandbox", "interop", "runtime"],
+    ),
     edge("sim", &["event", "flow", "port", "store", "runtime"]),
     edge("testkit", &["event", "port"]),
     edge("bench", &["event", "graph", "view", "flow", "port", "store", "runtime", "antiphon", "testkit"]),

@@ -24,7 +24,9 @@ use crate::wardrobe::{OWN, Wardrobe};
 /// #[derive(Deserialize, JsonSchema)]
 /// struct Add { a: i64, b: i64 }
 ///
-/// let add = typed("add", "Adds two numbers.", Class::Pure, |add: Add, _| async move { Ok(add.a + add.b) });
+/// let add = typed("add", "Adds two numbers.", Class::Pure, |add: Add, _| async move {
+///     Ok((add.a + add.b).to_string())
+/// });
 /// let model = scripted(["1 + 2 is 3."]);
 /// let answer = Agent::new(model).system("You can add.").tool(add).run("What is 1 + 2?").await?;
 /// assert_eq!(answer.text(), "1 + 2 is 3.");
@@ -63,7 +65,7 @@ pub enum Error {
     Refused(#[from] Refused),
     /// The journal failed.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Stopped(Box<Stopped>),
     /// The journal could not be opened.
     #[error(transparent)]
     Journal(#[from] Fault),
@@ -73,6 +75,12 @@ pub enum Error {
     /// It ended without an answer.
     #[error("the agent {}: {}", word(.0.outcome), .0.output.to_text())]
     Failed(Box<Report>),
+}
+
+impl From<Stopped> for Error {
+    fn from(stopped: Stopped) -> Self {
+        Self::Stopped(Box::new(stopped))
+    }
 }
 
 fn word(outcome: Outcome) -> &'static str {

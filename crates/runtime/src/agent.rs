@@ -185,10 +185,8 @@ fn has(caller: &Definition, tool: &String) -> bool {
 
 /// The servers of an agent that the one it calls names tools of.
 fn served(caller: &Definition, tools: &[String]) -> BTreeMap<String, Server> {
-    let named =
-        |name: &&String| tools.iter().any(|tool| has(caller, tool) && server(caller, tool) == Some(*name));
-    let names = caller.mcp.keys().filter(named);
-    names.map(|name| (name.clone(), caller.mcp[name].clone())).collect()
+    let of_tools = tools.iter().filter(|tool| has(caller, tool)).filter_map(|tool| server(caller, tool));
+    of_tools.map(|name| (name.clone(), caller.mcp[name].clone())).collect()
 }
 
 /// An agent that nobody called.

@@ -127,9 +127,9 @@ fn equip(tree: &mut Tree, kit: Kit) {
 
 /// The root run that was there last.
 fn last_root(before: &[Event]) -> Option<&RunId> {
-    let roots = before.iter().rev().filter(|event| {
+    let mut roots = before.iter().rev().filter(|event| {
         let ends = matches!(event.body, Body::HarnessEnd(_) | Body::RunEnd(_));
         ends && event.head.node_id.is_none() && event.head.agent.as_ref().is_none_or(|agent| agent.depth == 0)
     });
-    roots.filter_map(|event| event.head.run_id.as_ref()).next()
+    roots.find_map(|event| event.head.run_id.as_ref())
 }

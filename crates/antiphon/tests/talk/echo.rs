@@ -11,7 +11,7 @@ use futures_util::stream::{self, BoxStream};
 pub(crate) struct Echo;
 
 impl Model for Echo {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "echo"
     }
 

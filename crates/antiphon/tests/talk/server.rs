@@ -30,9 +30,10 @@ async fn told(agent: &Value) -> String {
 
 #[tokio::test]
 async fn an_agent_has_all_tools_of_its_servers_or_those_it_names() {
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     for tools in [json!([]), json!(["read"]), json!(["here/*"]), json!(["there_echo", "read"])] {
-        lines += &format!("{tools}\n{}", told(&agent(tools.clone())).await);
+        let told = told(&agent(tools.clone())).await;
+        lines.push(format!("{tools}\n{told}"));
     }
     expect![[r#"
         []
@@ -47,7 +48,7 @@ async fn an_agent_has_all_tools_of_its_servers_or_those_it_names() {
         ["there_echo","read"]
         agent    tool_result call_1_1 failed {"error":"there is no tool `here_where`; there are: read, there_echo","code":"schema"}
         agent    tool_result call_1_2 "{}"
-    "#]].assert_eq(&lines);
+    "#]].assert_eq(&lines.concat());
 }
 
 #[tokio::test]
@@ -61,9 +62,10 @@ async fn an_agent_below_has_those_it_names_of_its_callers() {
         caller["agents"] = json!({"hand": {"model": model, "tools": tools}});
         caller
     };
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     for tools in [json!(null), json!(["read"]), json!(["here/*", "there/*"]), json!(["here_where"])] {
-        lines += &format!("{tools}\n{}", told(&below(tools.clone())).await);
+        let told = told(&below(tools.clone())).await;
+        lines.push(format!("{tools}\n{told}"));
     }
     expect![[r#"
         null
@@ -82,7 +84,7 @@ async fn an_agent_below_has_those_it_names_of_its_callers() {
         agent    tool_result call_1_1 "done"
         agent/hand tool_result call_1_1 "FOLDER"
         agent/hand tool_result call_1_2 failed {"error":"there is no tool `there_echo`; there are: agent, here_where","code":"schema"}
-    "#]].assert_eq(&lines);
+    "#]].assert_eq(&lines.concat());
 }
 
 #[tokio::test]
