@@ -17,6 +17,9 @@ pub struct Definition {
     /// What it is good for: what an agent that may call it is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// How it makes a step.
+    #[serde(default, skip_serializing_if = "Harness::is_agent")]
+    pub harness: Harness,
     /// Its model.
     pub model: ModelUse,
     /// Its instructions.
@@ -74,6 +77,7 @@ impl Definition {
         Self {
             name: None,
             description: None,
+            harness: Harness::Agent,
             model,
             system: None,
             tools: Vec::new(),
@@ -98,6 +102,23 @@ impl From<&str> for ModelUse {
     fn from(name: &str) -> Self {
         let (provider, model) = name.split_once('/').unwrap_or(("openai", name));
         Self { provider: provider.to_owned(), model: Some(model.to_owned()), ..Self::default() }
+    }
+}
+
+/// How an agent makes a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Harness {
+    /// Its model calls tools.
+    #[default]
+    Agent,
+    /// Its model writes code, which is run.
+    Rlm,
+}
+
+impl Harness {
+    fn is_agent(&self) -> bool {
+        *self == Self::Agent
     }
 }
 

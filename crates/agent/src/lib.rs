@@ -10,14 +10,17 @@ mod definition;
 pub mod machine;
 mod prompt;
 mod reply;
+mod rlm;
 mod tool;
 
 pub use definition::{
-    Compact, Definition, Limits, Memory, ModelUse, OnLimit, PriceUse, Server, Subagent, SubagentPolicy,
+    Compact, Definition, Harness, Limits, Memory, ModelUse, OnLimit, PriceUse, Server, Subagent,
+    SubagentPolicy,
 };
 pub use machine::{Agent, Outfit};
 pub use prompt::Prompt;
 pub use reply::{Delta, Fault, Price, Stop, Tokens};
+pub use rlm::Rlm;
 pub use tool::{Class, Spec};
 
 pub use antiphon_view::messages::{Call, Content, Message, Thought};

@@ -8,9 +8,11 @@ mod advance;
 mod apply;
 mod ask;
 mod calls;
+mod code;
 mod compact;
 mod context;
 mod end;
+mod fence;
 mod outfit;
 mod own;
 mod permit;
@@ -33,10 +35,11 @@ use antiphon_view::{Messages, Projected};
 
 pub use self::calls::Call;
 use self::calls::Calls;
+pub use self::code::{BASH, Code, Given, Ran, Recall};
 pub use self::context::{Next, Open};
 pub use self::outfit::Outfit;
 pub use self::own::own_tools;
-pub use self::permit::{AGENT, ASK, HANDOFF};
+pub use self::permit::{AGENT, ASK, HANDOFF, QUERY};
 pub use self::telemetry::Tally;
 pub use self::words::{Effect, Failure, Input, Now, Refusal, Replied, Returned, Summarized, World};
 use crate::permission::Rule;
@@ -79,6 +82,12 @@ pub struct Agent {
     text: String,
     text_of: u32,
     calls: Calls,
+    /// The code that is under way, and the code that came to its end.
+    code: Option<Code>,
+    codes: Vec<Code>,
+    /// Whether its text is the final answer of its code.
+    is_final: bool,
+    began: Option<Timestamp>,
     /// The ids of calls that were used, each with the highest number that was put behind it.
     ids: HashMap<String, u32>,
     /// Agents it has called.
@@ -159,6 +168,10 @@ impl Agent {
             text: String::new(),
             text_of: 0,
             calls: Calls::default(),
+            code: None,
+            codes: Vec::new(),
+            is_final: false,
+            began: None,
             ids: HashMap::new(),
             agents: 0,
             continuation: None,
@@ -198,6 +211,9 @@ impl Agent {
             Input::Progress(call, content) => self.progress(&call, content, now),
             Input::Returned(call, result) => self.returned(&call, result, now),
             Input::Lost(call) => self.lose(&call, now),
+            Input::Printed(code, chunks) => self.printed(&code, chunks, now),
+            Input::Called { code, call, name, input } => self.called(&code, call, name, input, now),
+            Input::Evaluated(code, ran) => self.evaluated(&code, ran, now),
             Input::Answer(answer) => self.answer(answer, now),
             Input::Expired(relay) => self.expire(&relay, now),
             Input::Summarized(result) => self.summarized(result, now),

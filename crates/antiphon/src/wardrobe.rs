@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use antiphon_agent::permission::Policy;
-use antiphon_agent::{Definition, ModelUse, Outfit};
+use antiphon_agent::{Definition, Harness, ModelUse, Outfit, Rlm};
 use antiphon_event::Json;
 use antiphon_model::Models;
-use antiphon_port::{Future, Model, Tool};
+use antiphon_port::{Future, Model, Sandbox, Tool};
 use antiphon_runtime::{Kit, Outfitter};
 use antiphon_sandbox::Workspace;
+use antiphon_sandbox::repl::JavaScript;
 
 use crate::rules::Rules;
 use crate::tools::{Shelf, chosen};
@@ -119,10 +120,31 @@ impl Parts {
             None => self.rules.policy(self.shelf.folder(), own)?,
         };
         let (tools, specs) = chosen(definition, &offered)?;
-        let outfit = Outfit::new(specs, policy, offered.notes, definition.output.as_ref());
-        Ok(Kit { outfit: Arc::new(outfit), model, tools })
+        let mut outfit = Outfit::new(specs, policy, offered.notes, definition.output.as_ref());
+        let mut sandbox: Option<Arc<dyn Sandbox>> = None;
+        if definition.harness == Harness::Rlm {
+            outfit.context = context(self.shelf.folder(), Rlm::of(definition)?)?;
+            sandbox = Some(Arc::new(JavaScript));
+        }
+        Ok(Kit { outfit: Arc::new(outfit), model, tools, sandbox })
     }
 }
+
+/// The text of the file that is the context of an agent whose model writes code.
+fn context(folder: &Path, options: Rlm) -> Result<Option<Arc<str>>, String> {
+    let Some(file) = options.context_file else { return Ok(None) };
+    let path = folder.join(&file);
+    let wrong = |error: std::io::Error| format!("its context `{file}` cannot be read: {error}");
+    let size = std::fs::metadata(&path).map_err(wrong)?.len();
+    if size > CONTEXT_MAX {
+        return Err(format!("its context `{file}` has {size} bytes, at most {CONTEXT_MAX} are read"));
+    }
+    let bytes = std::fs::read(&path).map_err(wrong)?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into()))
+}
+
+/// How many bytes of a context are read: what fits into the largest memory that code may have.
+const CONTEXT_MAX: u64 = 256 << 20;
 
 /// The provider of models that are handed over in Rust.
 pub(crate) const OWN: &str = "own";

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use antiphon_agent::machine::{Agent, Origin};
-use antiphon_agent::{Content, Definition, Memory, Message, Server, Subagent, SubagentPolicy};
+use antiphon_agent::machine::{Agent, Origin, QUERY};
+use antiphon_agent::{Content, Definition, Harness, Memory, Message, Server, Subagent, SubagentPolicy};
 use antiphon_event::body::content::{Part, PartKind};
 use antiphon_event::{Agent as Who, AgentId, CallId, Json, ParentId, RunId};
 use antiphon_flow::{AgentUse, Attempt, Work};
@@ -13,12 +13,22 @@ use serde_json::{Map, Value};
 use crate::mind::Mind;
 use crate::tree::{Tree, start_id};
 
-/// The harness that this driver is for agents; others are given to the engine by name.
-pub(crate) const HARNESS: &str = "agent";
+/// The harnesses that this driver is for agents; others are given to the engine by name.
+const HARNESSES: [(&str, Harness); 2] = [("agent", Harness::Agent), ("rlm", Harness::Rlm)];
+
+/// What the driver itself is for an agent that names this harness.
+pub(crate) fn own_harness(name: &str) -> Option<Harness> {
+    HARNESSES.iter().find(|(own, _)| *own == name).map(|(_, harness)| *harness)
+}
 
 /// What a flow says about an agent.
 pub(crate) fn definition(node: &AgentUse) -> Result<Definition, String> {
-    serde_json::from_str(node.settings.as_str()).map_err(|error| format!("the agent cannot be read: {error}"))
+    let unreadable = |error| format!("the agent cannot be read: {error}");
+    let mut definition: Definition = serde_json::from_str(node.settings.as_str()).map_err(unreadable)?;
+    if let Some(harness @ Harness::Rlm) = own_harness(&node.harness) {
+        definition.harness = harness;
+    }
+    Ok(definition)
 }
 
 /// The agent that does the work of a node, ready to begin.
@@ -49,8 +59,12 @@ pub(crate) fn of_node(tree: &Tree, machine: usize, attempt: Attempt, run: RunId)
 }
 
 /// The agent that another one calls, ready to begin.
-pub(crate) fn of_call(caller: &Agent, call: &CallId, input: &Json, run: RunId) -> Result<Mind, String> {
-    let input = input.value();
+pub(crate) fn of_call(caller: &Agent, call: &CallId, run: RunId) -> Result<Mind, String> {
+    let wanted = caller.running(call).ok_or_else(|| "nobody waits for it".to_owned())?;
+    let input = wanted.input.value();
+    if wanted.name == QUERY {
+        return of_query(caller, call, &input, run);
+    }
     let task = input["task"].as_str().unwrap_or_default();
     let named = input["agent"].as_str();
     let known = named.and_then(|name| caller.definition().agents.get(name));
@@ -62,27 +76,69 @@ pub(crate) fn of_call(caller: &Agent, call: &CallId, input: &Json, run: RunId) -
     let (name, sees) = (named.unwrap_or("agent").to_owned(), subagent.policy);
     let mut before = if sees == SubagentPolicy::Fork { caller.messages() } else { Vec::new() };
     before.push(Message::User { content: Content::Text(task.to_owned()) });
+    let (id, parent) = (AgentId::from(run.shared()), ParentId::from(call.as_str()));
+    let origin = called(caller, name.clone(), id, parent, run);
+    let definition = Arc::new(inherited(caller.definition(), name, subagent));
+    Ok(Mind::Agent(Box::new(Agent::new(definition, origin, before))))
+}
+
+/// Where the events of an agent belong that another one calls.
+fn called(caller: &Agent, name: String, id: AgentId, parent: ParentId, run: RunId) -> Origin {
     let around = caller.origin();
     let mut chain = around.who.chain.clone();
     chain.push(name.clone());
     let who = Who {
-        id: AgentId::from(run.shared()),
-        name: Some(name.clone()),
+        id,
+        name: Some(name),
         chain,
         depth: around.who.depth + 1,
         parent_id: Some(around.who.id.clone()),
         extra: Map::new(),
     };
-    let origin = Origin {
+    Origin {
         run,
-        parent: Some(ParentId::from(call.as_str())),
+        parent: Some(parent),
         turn: around.turn.clone(),
         who: Arc::new(who),
         path: around.path.clone(),
         nested: around.nested,
+    }
+}
+
+/// The agent that code asks: one that writes code itself, or, deep enough, one that only answers. It is caused by the
+/// code, and its name says which call of the code it is.
+fn of_query(caller: &Agent, call: &CallId, input: &Value, run: RunId) -> Result<Mind, String> {
+    let code = caller.code().ok_or_else(|| "no code waits for it".to_owned())?;
+    let prompt = input["prompt"].as_str().unwrap_or_default();
+    let context = input["context"].as_str();
+    let (id, parent) = (AgentId::from(call.as_str()), ParentId::from(code.id.as_str()));
+    let origin = called(caller, QUERY.to_owned(), id, parent, run);
+    let around = caller.definition();
+    let subagent = around.agents.get(QUERY).cloned().unwrap_or_default();
+    let mut definition = Definition {
+        handoffs: Vec::new(),
+        context: None,
+        options: around.options.clone(),
+        ..inherited(around, QUERY.to_owned(), subagent)
     };
-    let definition = Arc::new(inherited(caller.definition(), name, subagent));
-    Ok(Mind::Agent(Box::new(Agent::new(definition, origin, before))))
+    definition.options.remove("context");
+    definition.options.remove("context_file");
+    let mut task = prompt.to_owned();
+    if caller.origin().who.depth < around.query_depth() {
+        let context = context.map(|context| ("context".to_owned(), Json::from(Value::from(context))));
+        definition.options.extend(context);
+    } else {
+        definition.harness = Harness::Agent;
+        definition.tools.clear();
+        definition.agents.clear();
+        definition.mcp.clear();
+        definition.skills.clear();
+        if let Some(context) = context.filter(|context| !context.is_empty()) {
+            task = format!("{prompt}\n\n{context}");
+        }
+    }
+    let before = vec![Message::User { content: Content::Text(task) }];
+    Ok(Mind::Agent(Box::new(Agent::new(Arc::new(definition), origin, before))))
 }
 
 /// What a subagent is: what it does not say it has from its caller.

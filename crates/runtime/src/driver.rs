@@ -4,6 +4,7 @@
 //! appends what was decided, and acts on it only when the journal has acknowledged. Start reading at [`Driver::run`].
 
 mod agent;
+mod code;
 mod due;
 mod sprint;
 mod wish;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use antiphon_agent::Delta;
 use antiphon_agent::machine::{Input as Hears, Now as Moment, Returned};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId, Timestamp};
+use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId, StreamName, Timestamp};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
@@ -26,6 +27,7 @@ use tokio::time::Instant;
 
 use self::sprint::Sprint;
 use crate::budget::{Purse, Want, spending};
+use crate::code::{Asking, Evaluated};
 use crate::engine::Parts;
 use crate::mind::{Effect, Mind};
 use crate::model::Answered;
@@ -59,6 +61,12 @@ pub(crate) enum Wake {
     Heard(usize, Attempt, Vec<Delta>),
     /// The model of an agent has said all, or failed to.
     Answered(usize, Attempt, Answered),
+    /// Code of an agent printed something.
+    Printed(usize, Attempt, Vec<(StreamName, String)>),
+    /// Code of an agent makes a call.
+    Called(usize, Attempt, Asking),
+    /// Code of an agent came to its end.
+    Evaluated(usize, Attempt, Evaluated),
     /// A tool of an agent says something.
     Progress(usize, Attempt, CallId, Json),
     /// A tool of an agent came to an end.
@@ -99,6 +107,8 @@ pub(crate) struct Driver {
     standing: watch::Sender<Standing>,
     working: usize,
     delayed: usize,
+    /// Code that is under way: its run and its place there.
+    codes: Vec<(usize, usize)>,
     pub(crate) purse: Purse,
     /// Commands of other processes that were dealt with.
     inbox_done: u64,
@@ -138,6 +148,7 @@ impl Driver {
             standing,
             working: 0,
             delayed: 0,
+            codes: Vec::new(),
             purse: Purse::default(),
             inbox_done: 0,
             inbox_at: Instant::now() + INBOX_EVERY,
@@ -178,7 +189,7 @@ impl Driver {
                 self.take_done().await?;
                 continue;
             }
-            let paused = self.working == 0 && self.delayed == 0;
+            let paused = self.delayed == 0 && self.working == self.codes_waiting();
             if paused && self.standing.borrow().is_working() {
                 self.stand(Standing::Paused(Arc::new(self.report())));
             }
@@ -473,6 +484,9 @@ impl Driver {
                 }
             }
             Wake::Answered(machine, attempt, answered) => self.answered(machine, attempt, answered),
+            Wake::Printed(machine, attempt, chunks) => self.printed(machine, attempt, chunks),
+            Wake::Called(machine, attempt, asking) => self.called(machine, attempt, asking),
+            Wake::Evaluated(machine, attempt, evaluated) => self.evaluated(machine, attempt, evaluated),
             Wake::Progress(machine, attempt, call, content) => {
                 if self.has_task(machine, attempt) {
                     self.try_tell(machine, Hears::Progress(call, content));

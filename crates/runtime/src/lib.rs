@@ -6,6 +6,7 @@
 mod agent;
 mod budget;
 mod clock;
+mod code;
 mod command;
 mod driver;
 mod engine;

@@ -8,7 +8,7 @@ use antiphon_agent::machine::World;
 use antiphon_agent::permission::{Policy, Subject};
 use antiphon_agent::{Definition, Outfit};
 use antiphon_event::Json;
-use antiphon_port::{Future, Model, Tool};
+use antiphon_port::{Future, Model, Sandbox, Tool};
 
 /// What an agent does its work with.
 #[derive(Clone)]
@@ -19,6 +19,8 @@ pub struct Kit {
     pub model: Arc<dyn Model>,
     /// Its tools, by name.
     pub tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// Where code that its model writes is run; without it, none is.
+    pub sandbox: Option<Arc<dyn Sandbox>>,
 }
 
 impl fmt::Debug for Kit {

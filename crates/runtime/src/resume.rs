@@ -170,10 +170,13 @@ fn adopt_agent(tree: &mut Tree, event: &Event) -> Option<usize> {
         let mind = of_node(tree, around, attempt, run).ok()?;
         return Some(tree.add(mind, Some((around, attempt))));
     }
-    let call = CallId::from(event.head.parent_id.as_ref()?.as_str());
-    let caller = tree.of_run(&RunId::from(call.as_str().split_once('/')?.0))?;
+    let parent = event.head.parent_id.as_ref()?;
+    let caller = tree.of_run(&RunId::from(parent.as_str().split_once('/')?.0))?;
     let agent = tree.machines[caller].mind.as_agent()?;
-    let mind = of_call(agent, &call, &agent.running(&call)?.input.clone(), run).ok()?;
+    // An agent that code asked is caused by the code, and named after the call.
+    let named = event.head.agent.as_ref().map(|agent| CallId::from(agent.id.as_str()));
+    let call = if agent.code().is_some() { named? } else { CallId::from(parent.as_str()) };
+    let mind = of_call(agent, &call, run).ok()?;
     let attempt = Attempt { node: tree.machines[caller].slot(&call), execution: 1, attempt: 1 };
     Some(tree.add(mind, Some((caller, attempt))))
 }

@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use antiphon_agent::machine::Given;
 use antiphon_event::body::flow::RunEnd;
 use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, CallId, ErrorCode, Event, NodeStatus, ParentId, RelayId, RunId};
 use antiphon_flow::budget::Ledger;
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Flow, Origin, Scheduler, Work};
+use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
+use crate::code::Session;
 use crate::mind::{MODEL, Mind, reply};
 use crate::outfit::Kit;
 
@@ -19,6 +22,10 @@ pub(crate) struct Machine {
     pub(crate) mind: Mind,
     /// What an agent has to do its work with, once that is there.
     pub(crate) kit: Option<Kit>,
+    /// The session that its code runs in, while none runs.
+    pub(crate) session: Option<Session>,
+    /// Calls of its code that wait for what they give.
+    pub(crate) asking: HashMap<CallId, oneshot::Sender<Given>>,
     /// The calls of an agent, in the order in which they first ran: what gives each a place of its own.
     slots: Vec<CallId>,
     /// The node, or the call, whose work it is.
@@ -118,6 +125,8 @@ impl Tree {
             ledger,
             mind,
             kit: None,
+            session: None,
+            asking: HashMap::new(),
             slots: Vec::new(),
             parent,
             tasks: Tasks::default(),

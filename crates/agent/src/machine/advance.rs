@@ -25,6 +25,10 @@ impl Agent {
             }
             Phase::Acting => self.act(now),
             Phase::Limited if self.cancel.is_some() => self.stop(EndReason::Cancelled, None, now),
+            Phase::Answered if self.owes_code() && self.cancel.is_some() => {
+                self.stop(EndReason::Cancelled, None, now)
+            }
+            Phase::Answered if self.owes_code() => self.write_code(now),
             Phase::Answered | Phase::Declined => self.conclude(now),
             Phase::New | Phase::Limited | Phase::Ended(_) => Vec::new(),
         }
@@ -36,6 +40,11 @@ impl Agent {
         let is_over = self.cancel.is_some() || self.error.is_some() || self.handed.is_some();
         let must_ask = self.is_wrapping_up() && self.definition.on_limit == OnLimit::Ask;
         !self.said.is_empty() || !(is_over || must_ask || self.is_beyond_limit())
+    }
+
+    /// Whether its answer is to be code, and not yet what it comes to.
+    fn owes_code(&self) -> bool {
+        self.is_coding() && !self.is_final && !self.is_beyond_limit()
     }
 
     /// How often it may call its model.
@@ -62,8 +71,8 @@ impl Agent {
             return self.stop(EndReason::Cancelled, None, now);
         }
         if self.repairs < self.definition.limits.max_repairs && wanted {
-            let content =
-                format!("Your answer does not fit: {why}. Answer again, with the JSON and nothing else.");
+            let how = if self.is_coding() { "Give `FINAL` the JSON" } else { "Answer again, with the JSON" };
+            let content = format!("Your answer does not fit: {why}. {how} and nothing else.");
             let provenance = Some(Provenance::from("agent"));
             let user = User { content: UserContent::Text(content), delivery: None, provenance };
             return vec![self.event(now, Body::User(user))];

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::ask::is_run_again;
 use super::calls::State;
 use super::compact::SOURCE;
-use super::permit::{AGENT, ASK, HANDOFF};
+use super::permit::{AGENT, ASK, HANDOFF, QUERY};
 use super::{Agent, Effect, Phase};
 
 /// Whether an error is why a model call came to nothing: only of those it is known whether trying again helps.
@@ -33,12 +33,18 @@ impl Agent {
                 self.note(reasoning.id.as_str());
                 self.signed += u32::from(reasoning.signature.is_some());
             }
+            Body::ReplInput(input) => return self.code_begins(input, event.head.at),
+            Body::ReplProgress(progress) => self.code_printed(progress),
+            Body::ReplOutput(output) => return self.code_ends(output),
             Body::ToolCall(call) => return self.call(call),
             Body::Usage(usage) => self.used(usage),
             Body::ModelRetry(retry) => return self.again(retry),
             Body::ToolResult(result) => {
                 self.tally.returned(result.is_error == Some(true));
                 self.calls.set(&result.id, State::Done);
+                if self.code.is_some() {
+                    return self.code_given(result);
+                }
                 return self.perhaps_next();
             }
             Body::Relay(relay) => return self.requested(relay),
@@ -47,7 +53,8 @@ impl Agent {
                 return vec![Effect::Keep(grant.rule.clone())];
             }
             Body::User(_) if self.phase == Phase::Answered => {
-                self.repairs += 1;
+                // An answer without code is no answer that did not fit.
+                self.repairs += u32::from(std::mem::take(&mut self.is_final) || !self.is_coding());
                 return self.next_step();
             }
             Body::Summary(_) => self.summing = true,
@@ -68,11 +75,13 @@ impl Agent {
                 self.stepless += u32::from(is_of_model(error));
             }
             Body::HarnessStart(_) => {
+                self.began = event.head.at;
                 return self.next_step();
             }
             Body::HarnessEnd(end) => {
                 self.phase = Phase::Ended(end.reason.clone().unwrap_or(EndReason::Done));
                 self.calls.clear();
+                self.code = None;
                 self.continuation = None;
                 return vec![Effect::Stop];
             }
@@ -104,7 +113,9 @@ impl Agent {
     }
 
     fn text(&mut self, id: &str, content: &str) {
-        self.note(id);
+        if self.may_ask() {
+            self.note(id);
+        }
         if self.text_of != self.begun {
             self.text_of = self.begun;
             self.text.clear();
@@ -114,15 +125,19 @@ impl Agent {
 
     fn call(&mut self, call: &ToolCall) -> Vec<Effect> {
         let may_run = self.phase == Phase::Acting;
+        self.code_calls(call);
         if self.calls.take(call, may_run) && may_run {
             return match call.name.as_str() {
                 ASK | HANDOFF => Vec::new(),
-                AGENT => {
+                AGENT | QUERY => {
                     self.agents += 1;
                     vec![Effect::Spawn(call.id.clone())]
                 }
                 _ => vec![Effect::Run(call.id.clone())],
             };
+        }
+        if self.code.is_some() {
+            return Vec::new();
         }
         self.note(call.id.as_str());
         let own = call.id.as_str().strip_prefix(self.origin.run.as_str()).and_then(|id| id.strip_prefix('/'));
@@ -197,7 +212,7 @@ impl Agent {
         self.next_step()
     }
 
-    fn next_step(&mut self) -> Vec<Effect> {
+    pub(super) fn next_step(&mut self) -> Vec<Effect> {
         self.begun += 1;
         self.phase = Phase::Ready;
         self.ask()

@@ -6,7 +6,7 @@ use antiphon_event::{Body, CallId, ErrorCode, Event, Json, RelayId, RelayKind, S
 use serde_json::{Value, json};
 
 use super::calls::Call;
-use super::permit::{AGENT, ASK};
+use super::permit::{AGENT, ASK, QUERY};
 use super::{Agent, Failure, Now, Refusal, Returned};
 use crate::permission::{Ask, Verdict};
 
@@ -80,7 +80,7 @@ impl Agent {
     /// which go on where they were; then nothing comes of it here.
     pub(super) fn lose(&self, call: &CallId, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
         let call = self.under_way(call)?;
-        if call.name == AGENT || self.outfit().is_repeatable(&call.name) {
+        if matches!(call.name.as_str(), AGENT | QUERY) || self.outfit().is_repeatable(&call.name) {
             return Ok(Vec::new());
         }
         let id = match call.doubts {

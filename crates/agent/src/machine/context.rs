@@ -2,9 +2,10 @@
 
 use antiphon_event::body::content::{Part, PartKind};
 use antiphon_event::body::flow::Resumed;
-use antiphon_event::{Body, CallId, Event, Json, RelayId, Timestamp};
+use antiphon_event::{Body, CallId, Event, Json, RelayId, ReplId, Timestamp};
 
-use super::permit::AGENT;
+use super::code::without_calls;
+use super::permit::{AGENT, QUERY};
 use super::{Agent, Now, Phase};
 use crate::{Content, Message, Prompt};
 
@@ -28,11 +29,16 @@ pub enum Open {
     Call(CallId),
     /// A call of another agent was.
     Agent(CallId),
+    /// Code was.
+    Code(ReplId),
     /// A request ends at this moment.
     Watch(RelayId, Timestamp),
 }
 
 const WRAP_UP: &str = "You have no more steps. Say what you found and what is left to do; call no tools.";
+
+const WRAP_UP_CODE: &str =
+    "You have no more steps. Say what you found and what is left to do; write no code.";
 
 impl Agent {
     /// What the model is to be asked now.
@@ -43,15 +49,20 @@ impl Agent {
         let (outfit, wrapping) = (self.outfit(), self.is_wrapping_up());
         let system = [self.definition.system.as_deref().unwrap_or_default(), &outfit.notes];
         let mut system: Vec<&str> = system.into_iter().filter(|part| !part.is_empty()).collect();
+        let coding = self.is_coding();
+        let notes = if coding && !wrapping { self.code_notes() } else { String::new() };
+        if !notes.is_empty() {
+            system.push(&notes);
+        }
         if wrapping {
-            system.push(WRAP_UP);
+            system.push(if coding { WRAP_UP_CODE } else { WRAP_UP });
         }
         let model = &self.definition.model;
         Next::Step(Prompt {
             system: system.join("\n\n"),
             messages: self.messages(),
-            tools: if wrapping { Vec::new() } else { outfit.specs().cloned().collect() },
-            output: self.definition.output.clone(),
+            tools: if wrapping || coding { Vec::new() } else { outfit.specs().cloned().collect() },
+            output: self.definition.output.clone().filter(|_| wrapping || !coding),
             max_tokens: model.max_tokens,
             temperature: model.temperature,
             thinking_tokens: model.thinking_tokens,
@@ -69,7 +80,7 @@ impl Agent {
                 cut(content, self.definition.limits.max_result_chars);
             }
         }
-        messages
+        if self.is_coding() { without_calls(messages) } else { messages }
     }
 
     /// How many times it has asked its model: for steps and for summaries, failures that were tried again included.
@@ -115,12 +126,13 @@ impl Agent {
             | Phase::Ended(_) => {}
         }
         for call in self.calls.iter().filter(|call| call.is_under_way()) {
-            open.push(if call.name == AGENT {
+            open.push(if matches!(call.name.as_str(), AGENT | QUERY) {
                 Open::Agent(call.id.clone())
             } else {
                 Open::Call(call.id.clone())
             });
         }
+        open.extend(self.code.as_ref().map(|code| Open::Code(code.id.clone())));
         let relays = self.calls.iter().filter_map(|call| call.relay.as_ref()).chain(&self.continuation);
         open.extend(relays.filter_map(|relay| Some(Open::Watch(relay.id.clone(), relay.expires_at?))));
         open

@@ -5,7 +5,6 @@ use antiphon_event::body::system::Error;
 use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, Mode};
 use serde_json::{Map, Value};
 
-use super::calls::State;
 use super::{Agent, Failure, Now};
 
 impl Agent {
@@ -31,13 +30,8 @@ impl Agent {
             events.push(self.event(now, Body::Error(Error { message, code, retryable: None })));
         }
         events.extend(self.continuation.as_ref().map(|relay| self.withdraw(relay, now)));
-        for call in self.calls.iter().filter(|call| call.state != State::Done) {
-            events.extend(call.relay.as_ref().map(|relay| self.withdraw(relay, now)));
-            let had_begun = call.state == State::Running && !call.is_own();
-            let what = if had_begun { "cut off before it came to an end" } else { "not run" };
-            let failure = Failure { code: ErrorCode::Cancelled, message: format!("{what}: {word}") };
-            events.push(self.tool_result(call, Err(failure), now));
-        }
+        events.extend(self.end_calls(word, now));
+        events.extend(self.code_output(String::new(), false, Some(format!("stopped: {word}")), false, now));
         events.push(self.end(reason, now));
         events
     }

@@ -1,6 +1,7 @@
 //! [`Outfit`]: what an agent may use, as it is when it is looked at.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use antiphon_event::Json;
 use jsonschema::Validator;
@@ -18,6 +19,8 @@ pub struct Outfit {
     pub policy: Policy,
     /// Added to its instructions: what skills there are.
     pub notes: String,
+    /// What code finds as `context`, where that is not in the definition.
+    pub context: Option<Arc<str>>,
     /// What its answer has to fit.
     answer: Option<Validator>,
 }
@@ -45,7 +48,7 @@ impl Outfit {
             (spec.name.clone(), Offered { spec, validator })
         });
         let answer = answer.and_then(|schema| jsonschema::validator_for(&schema.value()).ok());
-        Self { tools: offered.collect(), policy, notes, answer }
+        Self { tools: offered.collect(), policy, notes, context: None, answer }
     }
 
     /// Whether an answer fits, or what is wrong with it.

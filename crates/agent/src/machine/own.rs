@@ -3,11 +3,11 @@
 use antiphon_event::{CallType, Json};
 use serde_json::{Value, json};
 
-use super::permit::{AGENT, ASK, HANDOFF};
-use crate::{Class, Definition, Spec};
+use super::permit::{AGENT, ASK, HANDOFF, QUERY};
+use crate::{Class, Definition, Harness, Spec};
 
 /// The tools of the loop that an agent is offered: `ask` if it names it, `agent` if it names it or has agents to call,
-/// `handoff` if there is somebody to hand its work to.
+/// `handoff` if there is somebody to hand its work to; `llm_query`, which only code can call, if it writes code.
 pub fn own_tools(definition: &Definition) -> Vec<Spec> {
     let names = |name: &str| definition.tools.iter().any(|tool| tool == name);
     let mut specs = Vec::new();
@@ -20,7 +20,17 @@ pub fn own_tools(definition: &Definition) -> Vec<Spec> {
     if !definition.handoffs.is_empty() {
         specs.push(handoff(definition));
     }
+    if definition.harness == Harness::Rlm {
+        specs.push(query());
+    }
     specs
+}
+
+fn query() -> Spec {
+    let properties = json!({"prompt": {"type": "string"}, "context": {"type": "string"}});
+    let mut spec = spec(QUERY, "Asks a model.", properties, &["prompt"]);
+    spec.call_type = Some(CallType::SubAgent);
+    spec
 }
 
 fn spec(name: &str, description: &str, properties: Value, required: &[&str]) -> Spec {

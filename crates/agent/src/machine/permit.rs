@@ -16,6 +16,8 @@ use crate::permission::{Ask, Policy, Verdict};
 pub const ASK: &str = "ask";
 /// The tool by which a model calls another agent.
 pub const AGENT: &str = "agent";
+/// The tool by which code asks a model.
+pub const QUERY: &str = "llm_query";
 /// The tool by which a model hands its work to another agent.
 pub const HANDOFF: &str = "handoff";
 
@@ -127,12 +129,13 @@ impl Agent {
         if let Some(why) = self.beyond(call, before) {
             return Judged::No(Failure::new(why));
         }
-        let begins = call.is_own() || call.name == AGENT;
+        let begins = call.is_own() || matches!(call.name.as_str(), AGENT | QUERY);
         match verdict {
             _ if begins && self.cancel.is_some() => Judged::No(cancelled()),
             Verdict::Ask(_) if self.cancel.is_some() => Judged::No(cancelled()),
-            // A question is itself how a person is asked, and a handoff goes only where the definition says.
-            Verdict::Ask(why) if !call.is_own() => Judged::Ask(input, why),
+            // A question is itself how a person is asked, a handoff goes only where the definition says, and a query is a
+            // call of the model that the agent has anyway.
+            Verdict::Ask(why) if !call.is_own() && call.name != QUERY => Judged::Ask(input, why),
             Verdict::Ask(_) | Verdict::Allow | Verdict::Deny(_) => Judged::Fine(input),
         }
     }
@@ -140,7 +143,8 @@ impl Agent {
     /// Why a call is beyond what agents may do with one another, if it is.
     fn beyond(&self, call: &Call, before: &[(&Call, Json)]) -> Option<String> {
         match call.name.as_str() {
-            AGENT => self.too_many_agents(before),
+            AGENT => self.too_deep().or_else(|| self.too_many_agents(before)),
+            QUERY => self.too_many_agents(before),
             HANDOFF => self.too_many_handoffs(before),
             _ => None,
         }
@@ -166,16 +170,15 @@ impl Agent {
         Cow::Owned(policy)
     }
 
+    fn too_deep(&self) -> Option<String> {
+        let (depth, max) = (self.origin.who.depth, self.definition.limits.max_depth);
+        (depth >= max).then(|| format!("agents may call agents {max} deep, and this one is at {depth}"))
+    }
+
     fn too_many_agents(&self, before: &[(&Call, Json)]) -> Option<String> {
         let limits = &self.definition.limits;
-        let about_to = before.iter().filter(|(call, _)| call.name == AGENT).count();
-        let (depth, started) = (self.origin.who.depth, self.agents as usize + about_to);
-        if depth >= limits.max_depth {
-            return Some(format!(
-                "agents may call agents {} deep, and this one is at {depth}",
-                limits.max_depth
-            ));
-        }
+        let begins = |(call, _): &&(&Call, Json)| matches!(call.name.as_str(), AGENT | QUERY);
+        let started = self.agents as usize + before.iter().filter(begins).count();
         (started >= limits.max_agents as usize)
             .then(|| format!("an agent may call {} agents, and this one has", limits.max_agents))
     }

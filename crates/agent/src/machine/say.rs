@@ -41,6 +41,8 @@ impl Agent {
                     signed += 1;
                     self.reasoning(signed - 1, String::new(), Some(signature))
                 }
+                // Nothing was offered to a model that writes code.
+                Delta::Call { .. } if self.is_coding() => continue,
                 Delta::Call { id, name, arguments } => {
                     let id = self.call_id(id, &fresh);
                     let call = self.proposal(format!("{}/{id}", self.origin.run), name, &arguments);
@@ -78,7 +80,7 @@ impl Agent {
     }
 
     /// The id of a stream of this model call.
-    fn stream(&self, raw: &str) -> String {
+    pub(super) fn stream(&self, raw: &str) -> String {
         match self.begun {
             0 | 1 => format!("{}/{raw}", self.origin.run),
             nth => format!("{}/{raw}~{nth}", self.origin.run),

@@ -1,8 +1,11 @@
 //! What goes into the machine and what comes out: [`Input`]s, [`Effect`]s and [`Refusal`]s, and what a decision may look at.
 
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{CallId, ErrorCode, Json, Mode, Provenance, RelayId, RunId, Timestamp};
+use antiphon_event::{
+    CallId, ErrorCode, Json, Mode, Provenance, RelayId, ReplId, RunId, StreamName, Timestamp,
+};
 
+use super::Ran;
 use crate::permission::Subject;
 use crate::{Delta, Fault, Tokens};
 
@@ -23,6 +26,21 @@ pub enum Input {
     Returned(CallId, Result<Returned, Failure>),
     /// A process died, and nobody knows how a call ended.
     Lost(CallId),
+    /// Code printed something.
+    Printed(ReplId, Vec<(StreamName, String)>),
+    /// Code makes a call.
+    Called {
+        /// The code.
+        code: ReplId,
+        /// The call.
+        call: CallId,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        input: Json,
+    },
+    /// Code came to its end.
+    Evaluated(ReplId, Ran),
     /// Somebody answered.
     Answer(RelayResolved),
     /// Nobody answered in time.
@@ -93,6 +111,10 @@ pub enum Effect {
     Run(CallId),
     /// Begin the run of another agent, whose answer is what the call gives.
     Spawn(CallId),
+    /// Run the code under way.
+    Evaluate(ReplId),
+    /// Tell the code under way what a call of it gave.
+    Tell(CallId),
     /// Say [`Input::Expired`] at this moment.
     Watch(RelayId, Timestamp),
     /// Keep a rule for the whole project.

@@ -8,11 +8,12 @@ use crate::read::Setup;
 use crate::table::Table;
 
 /// Agents with everything that makes a difference to the loop.
-const AGENTS: [&str; 4] = [
+const AGENTS: [&str; 5] = [
     "max 2; limit max_parallel_tools 2; limit max_agents 2; retries 1",
     "max 1; on_limit ask; limit relay_timeout_ms 50; limit max_calls 2",
     "compact 20 keep 1; limit max_result_chars 4; retries 0; user hello; agent hi; user go",
     "output {\"type\":\"integer\"}; limit max_repairs 1; max 3",
+    "harness rlm; max 3; limit max_parallel_tools 2; limit max_agents 2; output {\"type\":\"integer\"}",
 ];
 
 const TOOLS: &str = "tool read read; tool bash write; tool agent write; tool ask write; tool handoff write; \
@@ -32,7 +33,7 @@ fn line(table: &Table, (kind, pick): Step) -> String {
     let of = |list: &[&str]| list[pick % list.len()].to_owned();
     let call = call(table, pick);
     let about = about(table, pick);
-    match kind % 22 {
+    match kind % 26 {
         0 => "says word".to_owned(),
         1 => of(&["thinks so", "signs s", "says 1"]),
         2 | 3 => of(&[
@@ -58,6 +59,9 @@ fn line(table: &Table, (kind, pick): Step) -> String {
         18 => of(&["time 10", "time 100"]),
         19 => format!("expire {about}"),
         20 => of(&["resume", "resume", "summary of it", "summary fails", "start", "user and more"]),
+        21 | 22 => of(&["writes 1", "code prints x", "code gives 1", "code gives one"]),
+        23 => of(&["code execs 0 ls", "code execs 1 rm", "code asks 2 a", "code asks 3 b", "code asks 4 c"]),
+        24 => of(&["writes 1", "replies 10/5", "code throws up", "code ends well", "code warns y"]),
         _ => of(&["resume", "says x", "says y", "cancel graceful", "spent", "summary all"]),
     }
 }
@@ -69,7 +73,7 @@ fn call(table: &Table, pick: usize) -> String {
         .iter()
         .filter_map(|open| match open {
             Open::Call(call) | Open::Agent(call) => call.as_str().strip_prefix("r/"),
-            Open::Ask | Open::Wait(_) | Open::Watch(..) => None,
+            Open::Ask | Open::Wait(_) | Open::Code(_) | Open::Watch(..) => None,
         })
         .collect();
     calls.push("a");
@@ -111,14 +115,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_a_run_keeps_its_laws_and_can_be_ended(which in 0..4_usize, steps in steps()) {
+    fn whatever_happens_a_run_keeps_its_laws_and_can_be_ended(which in 0..5_usize, steps in steps()) {
         let mut table = play(which, &steps);
         end(&mut table);
     }
 
     #[test]
     fn wherever_the_process_dies_another_one_goes_on(
-        which in 0..4_usize,
+        which in 0..5_usize,
         steps in steps(),
         at in any::<prop::sample::Index>(),
         more in steps(),

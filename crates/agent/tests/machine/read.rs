@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use antiphon_agent::machine::{Failure, Input, Replied, Returned, Summarized};
+use antiphon_agent::machine::{BASH, Failure, Input, QUERY, Ran, Replied, Returned, Summarized, own_tools};
 use antiphon_agent::permission::{Policy, Rule};
 use antiphon_agent::{
     Agent, Class, Compact, Content, Definition, Delta, Fault, Limits, Message, ModelUse, OnLimit, Outfit,
@@ -10,7 +10,8 @@ use antiphon_agent::{
 };
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{
-    Agent as Who, CallId, ErrorCode, Event, Json, Mode, ParentId, Provenance, RelayId, Scope,
+    Agent as Who, CallId, ErrorCode, Event, Json, Mode, ParentId, Provenance, RelayId, ReplId, Scope,
+    StreamName,
 };
 use serde_json::{Map, Value, json};
 
@@ -54,6 +55,10 @@ impl Setup {
             "compact" => {
                 let (at, keep) = rest.split_once(" keep ").expect("compact AT keep COUNT");
                 definition.compact = Some(Compact { at_tokens: number(at), keep_messages: number(keep) });
+            }
+            "harness" => {
+                definition.harness = serde_json::from_value(json!(rest)).expect("a harness");
+                self.tools.extend(own_tools(definition));
             }
             "system" => definition.system = Some(rest.to_owned()),
             "task" => self.task.push(Message::User { content: Content::Text(rest.to_owned()) }),
@@ -168,6 +173,7 @@ pub(crate) fn input(line: &str, agent: &Agent) -> Input {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match word {
         "start" => Input::Start,
+        "writes" => Input::Said(vec![Delta::Text(format!("```js\n{rest}\n```"))]),
         "says" => Input::Said(vec![Delta::Text(rest.to_owned())]),
         "thinks" => Input::Said(vec![Delta::Reasoning(rest.to_owned())]),
         "signs" => Input::Said(vec![Delta::Signature(rest.to_owned())]),
@@ -179,6 +185,7 @@ pub(crate) fn input(line: &str, agent: &Agent) -> Input {
             let content = rest.to_owned();
             Input::Summarized(Ok(Summarized { content, replied: replied("90/9") }))
         }
+        "code" => code(rest, agent),
         "allow" | "deny" | "answer" => Input::Answer(resolved(word, rest, agent)),
         "expire" => Input::Expired(relay(rest, agent)),
         "lost" => Input::Lost(id(rest)),
@@ -189,6 +196,33 @@ pub(crate) fn input(line: &str, agent: &Agent) -> Input {
         "spent" => Input::Spent("1000 of 1000 tokens are used".to_owned()),
         "resume" => Input::Resume,
         call => outcome(call, rest),
+    }
+}
+
+/// `code prints …`, `code warns …`, `code execs N …`, `code asks N …`, `code throws …`, `code ends …`, `code gives …`
+fn code(line: &str, agent: &Agent) -> Input {
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let code: ReplId = agent.code().map_or_else(|| "r/code".into(), |code| code.id.clone());
+    let ends = |ran| Input::Evaluated(code.clone(), ran);
+    let call = |kind: &str, name: &str, member: &str| {
+        let (number, argument) = rest.split_once(' ').expect("a number and what is wanted");
+        let call = format!("{code}:{kind}:{number}").into();
+        Input::Called {
+            code: code.clone(),
+            call,
+            name: name.to_owned(),
+            input: json!({member: argument}).into(),
+        }
+    };
+    match word {
+        "prints" => Input::Printed(code, vec![(StreamName::Stdout, rest.to_owned())]),
+        "warns" => Input::Printed(code, vec![(StreamName::Stderr, rest.to_owned())]),
+        "execs" => call("exec", BASH, "command"),
+        "asks" => call("query", QUERY, "prompt"),
+        "throws" => ends(Ran { error: Some(rest.to_owned()), ..Ran::default() }),
+        "ends" => ends(Ran { stdout: rest.to_owned(), ..Ran::default() }),
+        "gives" => ends(Ran { answer: Some(rest.to_owned()), ..Ran::default() }),
+        other => panic!("code does nothing that is called {other}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The door to the agent loop for tables: an agent, what happens to it, and what it does about that, a line each.
 //!
 //! Up to `start` the lines say what the agent is: `max 3`, `on_limit ask`, `tool bash write {schema}`, `rule deny bash`,
-//! `output {schema}`, `limit max_calls 2`, `retries 1`, `compact 100 keep 2`, `system …`, `task …`, `depth 2`, and
+//! `output {schema}`, `harness rlm`, `limit max_calls 2`, `retries 1`, `compact 100 keep 2`, `system …`, `task …`, `depth 2`, and
 //! `user …` and `agent …` for a conversation that it joins. Then come inputs, see [`Input`] and [`read::input`];
 //! `see` shows what the model would be asked, `worked` how long it was at work, `time 5000` lets milliseconds pass, and
 //! `user …` and `event {…}` are what others do meanwhile. After every line the laws are checked.
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use antiphon_agent::machine::{Effect, Input, Now, Open, Origin, World};
 use antiphon_agent::permission::Subject;
 use antiphon_agent::{Agent, Outfit};
-use antiphon_event::{Body, CallId, Event, Json, Timestamp};
+use antiphon_event::{Body, CallId, Event, Json, ReplId, Timestamp};
 use antiphon_view::messages::Scope;
 use antiphon_view::{Changes, Messages, Projected, View};
 use expect_test::Expect;
@@ -58,6 +58,7 @@ pub(crate) struct Table {
     /// What the driver was told to do and has no outcome of.
     calls: BTreeSet<CallId>,
     is_asking: bool,
+    code: Option<ReplId>,
 }
 
 impl Table {
@@ -73,6 +74,7 @@ impl Table {
             appends: Vec::new(),
             calls: BTreeSet::new(),
             is_asking: false,
+            code: None,
         }
     }
 
@@ -154,6 +156,7 @@ impl Table {
             Body::ToolResult(result) => self.calls.retain(|call| *call != result.id),
             Body::Relay(relay) => self.calls.retain(|call| Some(call) != relay.tool_call_id.as_ref()),
             Body::Usage(_) => self.is_asking = false,
+            Body::ReplOutput(_) => self.code = None,
             _ => {}
         }
         for effect in &effects {
@@ -166,7 +169,8 @@ impl Table {
                     self.calls.clear();
                     self.is_asking = false;
                 }
-                Effect::Watch(..) | Effect::Keep(_) => {}
+                Effect::Evaluate(code) => self.code = Some(code.clone()),
+                Effect::Tell(_) | Effect::Watch(..) | Effect::Keep(_) => {}
             }
         }
         self.history.push(event);
@@ -195,9 +199,14 @@ impl Table {
         let open = self.agent.open();
         let calls = open.iter().filter_map(|open| match open {
             Open::Call(call) | Open::Agent(call) => Some(call.clone()),
-            Open::Ask | Open::Wait(_) | Open::Watch(..) => None,
+            Open::Ask | Open::Wait(_) | Open::Code(_) | Open::Watch(..) => None,
         });
         assert_eq!(calls.collect::<BTreeSet<_>>(), self.calls, "the calls under way are those told to run");
+        let code = open.iter().find_map(|open| match open {
+            Open::Code(code) => Some(code.clone()),
+            Open::Ask | Open::Wait(_) | Open::Call(_) | Open::Agent(_) | Open::Watch(..) => None,
+        });
+        assert_eq!(code, self.code, "the code under way is the one told to run");
         let asks = open.iter().any(|open| matches!(open, Open::Ask | Open::Wait(_)));
         assert_eq!(asks, self.is_asking, "the model is asked if and only if the driver was told so");
         let is_over = self.agent.ended().is_some();
@@ -211,6 +220,7 @@ impl Table {
         let mut discarded = BTreeSet::new();
         let (mut calls, mut results) = (BTreeSet::<String>::new(), Vec::new());
         let (mut asked, mut answered) = (Vec::new(), Vec::new());
+        let (mut codes, mut outputs) = (Vec::new(), Vec::new());
         let (mut starts, mut ends, mut at) = (Vec::new(), Vec::new(), 0);
         let own = |event: &&Event| event.head.run_id.as_ref().is_some_and(|run| run.as_str() == "r");
         for event in self.history.iter().filter(own) {
@@ -223,6 +233,8 @@ impl Table {
                 Body::ToolCall(call) => calls.extend([call.id.to_string()]),
                 Body::ToolResult(result) => results.push(result.id.to_string()),
                 Body::ModelRetry(retry) => discarded.extend(retry.discards.iter().cloned()),
+                Body::ReplInput(input) => codes.push(input.id.to_string()),
+                Body::ReplOutput(output) => outputs.push(output.id.to_string()),
                 Body::Relay(relay) => asked.push(relay.id.to_string()),
                 Body::RelayResolved(resolved) => answered.push(resolved.relay_id.to_string()),
                 Body::HarnessStart(_) => starts.push(at),
@@ -246,6 +258,7 @@ impl Table {
         if self.agent.ended().is_some() {
             let open: Vec<_> = calls.difference(&known).filter(|id| !discarded.contains(*id)).collect();
             assert!(open.is_empty(), "every call has a result: {open:?}");
+            assert_eq!(codes, outputs, "every piece of code has an output");
             assert!(pending.is_empty(), "no request outlives its run: {pending:?}");
             assert_eq!(ends, [at], "the end comes once, last");
         } else {

@@ -32,6 +32,13 @@ pub(crate) fn event(event: &Event) -> String {
             let error = if result.is_error == Some(true) { "error " } else { "" };
             format!("{} {error}{}", short(result.id.as_str()), brief(result.output.as_str()))
         }
+        Body::ReplInput(input) => format!("{} {}", short(input.id.as_str()), input.code),
+        Body::ReplProgress(progress) => format!("{} {}", progress.stream, progress.chunk),
+        Body::ReplOutput(output) => {
+            let error = output.error.as_ref().map(|error| format!(" error: {error}")).unwrap_or_default();
+            let done = if output.done { " done" } else { "" };
+            format!("{} {}{error}{done}", short(output.id.as_str()), output.stdout)
+        }
         Body::Usage(usage) => format!("{}/{}", usage.input_tokens, usage.output_tokens),
         Body::ModelRetry(retry) => {
             let delay = retry.delay_ms.map(|delay| format!(" in {delay} ms")).unwrap_or_default();
@@ -94,6 +101,8 @@ pub(crate) fn effect(effect: &Effect) -> String {
         Effect::Wait(millis) => format!("→ wait {millis}"),
         Effect::Run(call) => format!("→ run {}", short(call.as_str())),
         Effect::Spawn(call) => format!("→ spawn {}", short(call.as_str())),
+        Effect::Evaluate(code) => format!("→ evaluate {}", short(code.as_str())),
+        Effect::Tell(call) => format!("→ tell {}", short(call.as_str())),
         Effect::Watch(relay, at) => format!("→ watch {} until {}", short(relay.as_str()), at.millis()),
         Effect::Keep(rule) => format!("→ keep {}", rule.as_str()),
         Effect::Stop => "→ stop".to_owned(),

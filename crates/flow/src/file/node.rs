@@ -85,7 +85,8 @@ impl Reader<'_, '_> {
 
     fn agent(&mut self, tree: &Tree) -> Option<Work> {
         let harness = tree.get("harness").and_then(text).unwrap_or_else(|| HARNESS.to_owned());
-        let settings = self.agent_settings(tree)?;
+        let mut settings = self.agent_settings(tree)?;
+        settings.as_object_mut()?.shift_remove("harness");
         Some(Work::Agent(AgentUse { harness, settings: settings.into() }))
     }
 
@@ -113,7 +114,6 @@ impl Reader<'_, '_> {
     /// The settings of an agent, with the models it and the agents it calls name in place of the names.
     pub(super) fn agent_settings(&mut self, tree: &Tree) -> Option<Value> {
         let mut settings = tree.to_json();
-        settings.as_object_mut()?.shift_remove("harness");
         self.place_model(tree, &mut settings)?;
         for (name, subagent) in tree.get("agents").map(Tree::members).unwrap_or_default() {
             self.place_model(subagent, &mut settings["agents"][&name.text])?;

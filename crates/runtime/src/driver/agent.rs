@@ -14,7 +14,7 @@ use antiphon_flow::{Attempt, Input, Work};
 use tokio::time::Instant;
 
 use super::{Driver, Due, Wake};
-use crate::agent::{HARNESS, of_call, of_node};
+use crate::agent::{of_call, of_node, own_harness};
 use crate::mind::{MODEL, Mind};
 use crate::model::{self, Answered};
 use crate::outfit::Kit;
@@ -33,6 +33,8 @@ impl Driver {
             Effect::Wait(millis) => self.ask_later(machine, millis),
             Effect::Run(call) => self.run_tool(machine, &call),
             Effect::Spawn(call) => self.spawn(machine, &call),
+            Effect::Evaluate(code) => self.evaluate(machine, &code),
+            Effect::Tell(call) => self.tell_code(machine, &call),
             Effect::Watch(relay, at) => self.watch(machine, relay, at),
             Effect::Keep(rule) => {
                 if let Some(Err(why)) = self.parts.outfitter.as_ref().map(|outfitter| outfitter.keep(&rule)) {
@@ -43,7 +45,7 @@ impl Driver {
         }
     }
 
-    fn agent(&self, machine: usize) -> Option<&Agent> {
+    pub(super) fn agent(&self, machine: usize) -> Option<&Agent> {
         self.tree.machines[machine].mind.as_agent()
     }
 
@@ -52,7 +54,8 @@ impl Driver {
         let parts = &self.parts;
         match &self.tree.machines[machine].mind.flow().flow().nodes()[attempt.node].work {
             Work::Agent(node) => {
-                let own = node.harness == HARNESS && !parts.harnesses.contains_key(HARNESS);
+                let own =
+                    own_harness(&node.harness).is_some() && !parts.harnesses.contains_key(&node.harness);
                 own && parts.stand_in.is_none() && parts.outfitter.is_some()
             }
             _ => false,
@@ -75,11 +78,9 @@ impl Driver {
 
     /// Begins the agent that another one calls.
     fn spawn(&mut self, machine: usize, call: &CallId) {
-        let Some(input) =
-            self.agent(machine).and_then(|agent| agent.running(call)).map(|call| call.input.clone())
-        else {
+        if self.agent(machine).and_then(|agent| agent.running(call)).is_none() {
             return;
-        };
+        }
         let slot = self.tree.machines[machine].slot(call);
         let attempt = Attempt { node: slot, execution: 1, attempt: 1 };
         if let Some(inner) = self.inside(machine, attempt) {
@@ -87,7 +88,7 @@ impl Driver {
         }
         let run = self.parts.ids.run();
         let caller = self.agent(machine).expect("it was just looked at");
-        match of_call(caller, call, &input, run) {
+        match of_call(caller, call, run) {
             Ok(mind) => self.add_agent(mind, machine, attempt),
             Err(message) => {
                 let failed = Failed { code: ErrorCode::Failed, message };
@@ -302,6 +303,7 @@ impl Driver {
             self.working -= 1;
             self.forfeit(machine, task.attempt.node);
         }
+        self.close_code(machine);
         let inside: Vec<usize> = self.tree.machines[machine].children.values().copied().collect();
         for inner in inside {
             if !self.tree.machines[inner].mind.has_ended() {
@@ -350,6 +352,9 @@ impl Driver {
                     self.effects.push((machine, crate::mind::Effect::Agent(Effect::Spawn(call))));
                 }
                 Open::Call(call) => self.lost(machine, call),
+                Open::Code(code) => {
+                    self.effects.push((machine, crate::mind::Effect::Agent(Effect::Evaluate(code))));
+                }
             }
         }
         self.stir(machine);
