@@ -117,6 +117,7 @@ pub enum Harness {
 }
 
 impl Harness {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
     fn is_agent(&self) -> bool {
         *self == Self::Agent
     }

@@ -2,6 +2,8 @@
 //!
 //! In: the `options` of a definition. Out: bounds, and where the context is. Start reading at [`Rlm::of`].
 
+use std::borrow::Cow;
+
 use antiphon_event::Json;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -60,7 +62,7 @@ impl Definition {
     }
 
     /// The context that is written down in the definition itself.
-    pub(crate) fn context_text(&self) -> Option<String> {
-        self.options.get("context").map(|context: &Json| context.to_text().into_owned())
+    pub(crate) fn context_text(&self) -> Option<Cow<'_, str>> {
+        self.options.get("context").map(Json::to_text)
     }
 }

@@ -395,6 +395,21 @@ async fn race_joins_the_first_two_and_all() {
 }
 
 #[tokio::test]
+async fn code_looks_at_its_context_in_pieces_and_puts_the_answers_together() {
+    check(
+        "code.yaml",
+        json!("which animals are there?"),
+        true,
+        expect![[r#"
+        Completed
+        output "cat, dog, bee"
+        order  reader
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn budget_ends_with_its_reason_and_what_there_is() {
     check(
         "budget.yaml",

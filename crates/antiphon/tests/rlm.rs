@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use antiphon::{
-    Body, Definition, Engine, Event, Invocation, Json, Outcome, Report, Run, Script, Step, Wardrobe,
-    Workspace,
+    Body, Definition, Engine, Event, Flow, Invocation, Json, Node, Outcome, Report, Run, Script, Step,
+    Wardrobe, Workspace,
 };
+use antiphon_event::Mode;
 use antiphon_event::body::request::RelayResolved;
+use antiphon_flow::Limits;
 use antiphon_port::{Batch, Branch, Journal};
 use antiphon_view::{Changes, Repl, View};
 use expect_test::{Expect, expect};
@@ -149,38 +151,68 @@ async fn what_code_declares_and_puts_into_scope_is_there_in_the_next_turn() {
 #[tokio::test]
 async fn queries_at_once_are_runs_of_their_own_with_their_own_code() {
     let script = Script::new()
-        .when("go", code(
-            "const parts = await Promise.all([llm_query('count', 'a b'), llm_query('count', 'a b c')]);\nFINAL(parts.join('+'))",
-        ))
-        .when("count", code("FINAL(context.split(' ').length)"));
-    check(json!({}), script, true, expect![[r#"
-        Completed "2+3"
-        a user go
-        b harness_start in a:user
-        b text I run this: ⏎ ```js ⏎ const parts = await Promise.all([llm_query('count', 'a b'), llm_query('count', 'a b c')]); ⏎ FINAL(parts.join('+')) ⏎ ``` ⏎
-        b repl_input b/code
-        b tool_call b/code:query:0 {"prompt":"count","context":"a b"}
-        b tool_call b/code:query:0 {"prompt":"count","context":"a b"}
-        c harness_start in b/code
-        c text I run this: ⏎ ```js ⏎ FINAL(context.split(' ').length) ⏎ ``` ⏎
-        c repl_input c/code
-        b tool_call b/code:query:1 {"prompt":"count","context":"a b c"}
-        b tool_call b/code:query:1 {"prompt":"count","context":"a b c"}
-        d harness_start in b/code
-        d text I run this: ⏎ ```js ⏎ FINAL(context.split(' ').length) ⏎ ``` ⏎
-        d repl_input d/code
-        c repl_output "" done
-        c text 2
-        c harness_end done
-        b tool_result b/code:query:0 "2"
-        d repl_output "" done
-        d text 3
-        d harness_end done
-        b tool_result b/code:query:1 "3"
-        b repl_output "" done
-        b text 2+3
-        b harness_end done
-    "#]]).await;
+        .when(
+            "go",
+            code("const two = [llm_query('say', 'a b'), llm_query('say', 'c')];\nFINAL((await Promise.all(two)).join())"),
+        )
+        .when("say", code("await exec('true'); FINAL(context.split(' ').length)"));
+    let engine = engine(script, memory());
+    let definition = definition(json!({"tools": ["bash"]}));
+    let mut run = engine.talk(definition, Invocation::new("go")).await.expect("accepted");
+    let paused = run.wait().await.expect("no fault");
+    assert_eq!(paused.relays.len(), 2, "both are under way at once");
+    let report = answer(&mut run, true).await;
+    assert_eq!(report.output.to_text(), "2,1");
+    let lines = told(&events(&run).await);
+    let of = |run: char| -> String {
+        lines.lines().filter(|line| line.starts_with(run)).map(|line| line.to_owned() + "\n").collect()
+    };
+    for (run, nth) in [('c', 0), ('d', 1)] {
+        assert!(lines.contains(&format!("b tool_call b/code:query:{nth} ")), "{lines}");
+        let mine = of(run).replace(&format!("{run}/"), "-/").replace(&format!("\n{run} "), "\n- ");
+        assert!(mine.starts_with(&format!("{run} harness_start in b/code\n")), "{mine}");
+        let tags: Vec<&str> = mine.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+        assert_eq!(
+            tags,
+            [
+                "harness_start",
+                "text",
+                "repl_input",
+                "tool_call",
+                "relay",
+                "relay_resolved",
+                "tool_call",
+                "tool_result",
+                "repl_output",
+                "text",
+                "harness_end",
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn code_that_runs_is_stopped_when_its_run_is() {
+    let engine = engine(Script::new().reply(code("console.log('on'); while (true) {}")), memory());
+    let definition = definition(json!({"options": {"time_ms": 600_000}}));
+    let mut run = engine.talk(definition, Invocation::new("go")).await.expect("accepted");
+    let mut tail = run.events();
+    let is_on = |event: &Event| matches!(event.body, Body::ReplProgress(_));
+    while !tail.next().await.expect("readable").expect("it goes on").iter().any(is_on) {}
+    run.cancel("ann", Mode::Now).await.expect("taken");
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Cancelled);
+    let events = events(&run).await;
+    let outputs = events.iter().filter(|event| matches!(event.body, Body::ReplOutput(_))).count();
+    assert_eq!(outputs, 1, "every piece of code has an output");
+}
+
+#[test]
+fn an_agent_file_says_that_its_model_writes_code() {
+    let text = "antiphon: 1\nharness: rlm\nmodel: {provider: scripted}\noptions: {context_file: book.txt}\n";
+    let agent =
+        antiphon_flow::file::read_agent("agent.yaml", text).unwrap_or_else(|problems| panic!("{problems}"));
+    let definition: Definition = serde_json::from_str(agent.as_str()).expect("a definition");
+    assert_eq!(definition.harness, antiphon_agent::Harness::Rlm);
 }
 
 #[tokio::test]
@@ -262,7 +294,32 @@ async fn without_a_shell_and_beyond_its_queries_code_is_told_so() {
             "await llm_query('one'); try { await llm_query('two') } catch (error) { FINAL(error.message) }",
         ))
         .when("one", code("FINAL(1)"));
-    check(json!({"limits": {"max_agents": 1}}), script, true, expect![[""]]).await;
+    check(json!({"limits": {"max_agents": 1}}), script, true, expect![[r#"
+        Completed "an agent may call 1 agents, and this one has"
+        a user go
+        b harness_start in a:user
+        b text I run this: ⏎ ```js ⏎ await exec('ls') ⏎ ``` ⏎
+        b repl_input b/code
+        b tool_call b/code:exec:0 {"command":"ls"}
+        b tool_result b/code:exec:0 {"error":"there is no tool `bash`; there are: llm_query","code":"schema"}
+        b repl_output "" error: Error: there is no tool `bash`; there are: llm_query
+        b text I run this: ⏎ ```js ⏎ await llm_query('one'); try { await llm_query('two') } catch (error) { FINAL(error.message) } ⏎ ``` ⏎
+        b repl_input b/code~2
+        b tool_call b/code~2:query:0 {"prompt":"one"}
+        b tool_call b/code~2:query:0 {"prompt":"one"}
+        c harness_start in b/code~2
+        c text I run this: ⏎ ```js ⏎ FINAL(1) ⏎ ``` ⏎
+        c repl_input c/code
+        c repl_output "" done
+        c text 1
+        c harness_end done
+        b tool_result b/code~2:query:0 "1"
+        b tool_call b/code~2:query:1 {"prompt":"two"}
+        b tool_result b/code~2:query:1 {"error":"an agent may call 1 agents, and this one has","code":"failed"}
+        b repl_output "" done
+        b text an agent may call 1 agents, and this one has
+        b harness_end done
+    "#]]).await;
 }
 
 #[tokio::test]
@@ -276,7 +333,39 @@ async fn whatever_code_does_wrong_is_told_and_the_session_goes_on() {
         .reply(code("console.log('x'.repeat(50))"))
         .reply(code("FINAL('still here, with ' + scope.kept)"));
     let options = json!({"options": {"time_ms": 300, "output_chars": 10}});
-    check(options, script, true, expect![[""]]).await;
+    check(
+        options,
+        script,
+        true,
+        expect![[r#"
+        Completed "still here, with 1"
+        a user go
+        b harness_start in a:user
+        b text I run this: ⏎ ```js ⏎ scope.kept = 1; while (true) {} ⏎ ``` ⏎
+        b repl_input b/code
+        b repl_output "" error: out of time: at work for 300ms, which is the bound of a turn
+        b text I run this: ⏎ ```js ⏎ throw new Error('thrown') ⏎ ``` ⏎
+        b repl_input b/code~2
+        b repl_output "" error: Error: thrown (turn 2, line 1)
+        b text no code at all
+        b user There is no code in your answer: write one block fenced with ```js and ```.
+        b text ```js ⏎ 1 ⏎ ``` ⏎ ```js ⏎ 2 ⏎ ```
+        b user There are 2 blocks of code in your answer: write one.
+        b text I run this: ⏎ ```js ⏎ not code ⏎ ``` ⏎
+        b repl_input b/code~5
+        b repl_output "" error: SyntaxError: expecting ';' (turn 3, line 1)
+        b text I run this: ⏎ ```js ⏎ console.log('x'.repeat(50)) ⏎ ``` ⏎
+        b repl_input b/code~6
+        b repl_progress stdout "xxxxxxxxxx"
+        b repl_output "xxxxxxxxxx"
+        b text I run this: ⏎ ```js ⏎ FINAL('still here, with ' + scope.kept) ⏎ ``` ⏎
+        b repl_input b/code~7
+        b repl_output "" done
+        b text still here, with 1
+        b harness_end done
+    "#]],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -309,32 +398,46 @@ async fn a_query_may_do_no_more_than_its_caller_and_is_asked_about_the_same_way(
              try { tried.push(await exec(command)) } catch (error) { tried.push(error.message) }\nFINAL(tried)",
         ));
     let rules = json!({"tools": ["bash"], "permissions": ["deny bash: rm *"]});
-    check(rules, script, true, expect![[""]]).await;
+    check(rules, script, true, expect![[r#"
+        Completed "[\"denied: bash: {deny: bash, command: \\\"rm *\\\"} (agent) denies `rm x`\",\"exit code: 0\\nstdout:\\nok\"]"
+        a user go
+        b harness_start in a:user
+        b text I run this: ⏎ ```js ⏎ FINAL(await llm_query('deeper')) ⏎ ``` ⏎
+        b repl_input b/code
+        b tool_call b/code:query:0 {"prompt":"deeper"}
+        b tool_call b/code:query:0 {"prompt":"deeper"}
+        c harness_start in b/code
+        c text I run this: ⏎ ```js ⏎ const tried = []; ⏎ for (const command of ['rm x', 'echo ok']) ⏎ try { tried.push(await exec(command)) } catch (error) { tried.push(error.message) } ⏎ FINAL(tried) ⏎ ``` ⏎
+        c repl_input c/code
+        c tool_call c/code:exec:0 {"command":"rm x"}
+        c tool_result c/code:exec:0 {"error":"denied: bash: {deny: bash, command: \"rm *\"} (agent) denies `rm x`","code":"denied"}
+        c tool_call c/code:exec:1 {"command":"echo ok"}
+        c relay c/code:exec:1:permission permission
+        c relay_resolved Some(true)
+        c tool_call c/code:exec:1 {"command":"echo ok"}
+        c tool_result c/code:exec:1 "exit code: 0\nstdout:\nok"
+        c repl_output "" done
+        c text ["denied: bash: {deny: bash, command: \"rm *\"} (agent) denies `rm x`","exit code: 0\nstdout:\nok"]
+        c harness_end done
+        b tool_result b/code:query:0 "[\"denied: bash: {deny: bash, command: \\\"rm *\\\"} (agent) denies `rm x`\",\"exit code: 0\\nstdout:\\nok\"]"
+        b repl_output "" done
+        b text ["denied: bash: {deny: bash, command: \"rm *\"} (agent) denies `rm x`","exit code: 0\nstdout:\nok"]
+        b harness_end done
+    "#]]).await;
 }
 
 #[tokio::test]
-async fn it_is_a_node_of_a_flow_and_draws_on_its_budget() {
-    let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/flows/code.yaml"));
-    let read = antiphon_flow::file::read("code.yaml", &text.expect("readable"), &|_| Err(String::new()));
-    let flow = read.unwrap_or_else(|problems| panic!("{problems}")).flow;
-    for (limits, outcome) in [(None, Outcome::Completed), (Some(25), Outcome::Failed)] {
-        let mut flow = flow.clone();
-        if let Some(max_tokens) = limits {
-            let limits = antiphon_flow::Limits { max_tokens: Some(max_tokens), ..Default::default() };
-            let node = json!({"model": {"provider": "own", "model": "m"}});
-            flow = antiphon::Flow::new("small")
-                .limits(limits)
-                .node("a", antiphon::Node::agent("rlm", node))
-                .build()
-                .expect("sound");
-        }
+async fn as_a_node_of_a_flow_it_and_what_it_asks_draw_on_one_budget() {
+    for (max_tokens, outcome) in [(45, Outcome::Completed), (44, Outcome::Failed)] {
+        let limits = Limits { max_tokens: Some(max_tokens), ..Limits::default() };
+        let node = Node::agent("rlm", json!({"model": {"provider": "own", "model": "m"}}));
+        let flow = Flow::new("bounded").limits(limits).node("a", node).build().expect("sound");
         let script = Script::new()
             .when("task", code("FINAL(await llm_query('once') + await llm_query('once'))"))
             .when("once", code("FINAL(1)"));
         let mut run = engine(script, memory()).start(flow, Invocation::new("task")).await.expect("accepted");
         let report = answer(&mut run, true).await;
-        assert_eq!(report.outcome, outcome, "{}", told(&events(&run).await));
+        assert_eq!(report.outcome, outcome, "{max_tokens}:\n{}", told(&events(&run).await));
     }
 }
 

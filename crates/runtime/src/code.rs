@@ -95,7 +95,7 @@ impl Evaluation {
             (None, Some(sandbox)) => match limits(agent.definition()) {
                 Ok(limits) => {
                     let opening = Box::new(Opening {
-                        context: agent.context(),
+                        context: agent.context().into_owned(),
                         limits,
                         now: agent.began().unwrap_or_else(|| Timestamp::from_millis(0).expect("a moment")),
                         seed: seed(&agent.origin().run),

@@ -4,6 +4,7 @@
 //! of code made it and as which of its calls, so that a new process can give the code the answers it had. Start
 //! reading at [`Agent::write_code`], then at [`Agent::evaluated`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use antiphon_event::body::content::{Text, User, UserContent};
@@ -17,7 +18,7 @@ use super::calls::{Call, State};
 use super::fence::blocks;
 use super::permit::QUERY;
 use super::{Agent, Effect, Failure, Now, Phase, Refusal};
-use crate::{Harness, Message};
+use crate::{Content, Harness, Message};
 
 /// What a call of code gave, or why it gave nothing.
 pub type Given = Result<String, String>;
@@ -101,9 +102,9 @@ impl Agent {
     }
 
     /// What code finds as `context`.
-    pub fn context(&self) -> String {
-        let given = self.outfit.as_ref().and_then(|outfit| outfit.context.as_deref().map(str::to_owned));
-        given.or_else(|| self.definition.context_text()).unwrap_or_default()
+    pub fn context(&self) -> Cow<'_, str> {
+        let given = self.outfit.as_ref().and_then(|outfit| outfit.context.as_deref());
+        given.map(Cow::Borrowed).or_else(|| self.definition.context_text()).unwrap_or_default()
     }
 
     /// When the run began: the only time that code sees.
@@ -331,10 +332,8 @@ fn note(content: &str) -> Body {
 
 /// The conversation as a model that writes code sees it: what its code called is the code's business.
 pub(super) fn without_calls(messages: Vec<Message>) -> Vec<Message> {
-    use crate::Content;
     let kept = messages.into_iter().filter_map(|message| match message {
-        Message::Tool { .. } => None,
-        Message::Assistant { content: None, reasoning: None, .. } => None,
+        Message::Tool { .. } | Message::Assistant { content: None, reasoning: None, .. } => None,
         Message::Assistant { content, reasoning, .. } => {
             Some(Message::Assistant { content, reasoning, tool_calls: None })
         }
