@@ -3,14 +3,14 @@
 //! In: where to put the file, which should be a real disk. Out: a table, or one JSON object with `--json`. Medians of
 //! wall time. Start reading at [`main`].
 
+use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use antiphon::{Agent, Class, Engine, Event, Flow, Invocation, Journal, Node, Script, Step, typed};
+use antiphon::{Agent, Class, Engine, Flow, Invocation, Journal, Node, Script, Step, typed};
 use antiphon::{Wardrobe, Workspace, open_store};
 use antiphon_flow::Edge;
-use antiphon_graph::Conversation;
 use antiphon_view::{Changes, Fold, Projected, Thread};
 // For its allocator, which is the program's.
 use antiphon_bench as _;
@@ -67,7 +67,7 @@ fn median(mut once: impl FnMut() -> f64) -> f64 {
 
 /// Microseconds of a step: the model calls a tool, the tool gives nothing, again.
 fn step(runtime: &Runtime) -> f64 {
-    let call = || [Step::call("nothing", json!({})), Step::usage(1, 1)];
+    let call = || [Step::call("nothing", "{}"), Step::usage(1, 1)];
     let mut script = Script::new();
     for _ in 0..STEPS {
         script = script.reply(call());
@@ -103,10 +103,12 @@ fn pieces(runtime: &Runtime, args: &Args) -> f64 {
             let (mut changes, mut seen) = (Changes::default(), 0);
             while let Some(events) = tail.next().await.expect("readable") {
                 seen += events.len();
-                events.iter().for_each(|event: &Event| thread.apply(event, &mut changes));
+                for event in &events {
+                    thread.apply(event, &mut changes);
+                }
             }
-            let conversation: &Conversation = thread.view().conversation();
-            assert!(conversation.chunk_count() > PIECES, "all of it was read");
+            assert!(seen > PIECES, "all of it was read");
+            black_box(&thread);
             seen
         });
         seen as f64 / start.elapsed().as_secs_f64()

@@ -50,10 +50,10 @@ pub(crate) fn run(store: &StoreArg, output: &mut Output) -> Result<Exit> {
     let exit = task::wait(run::start(shelf, flow, invocation, live))?;
     notice("\nwhat next");
     let width = NEXT.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
-    let line = |(command, about): &(&str, &str)| {
+    let row = |(command, about): &(&str, &str)| {
         Line::new().plain("  ").ink(Ink::Tool, *command).fill(width + 4).ink(Ink::Faint, *about)
     };
-    let lines: Vec<Line> = NEXT.iter().map(line).collect();
+    let lines: Vec<Line> = NEXT.iter().map(row).collect();
     eprint!("{}", paint(&lines, page.palette));
     Ok(exit)
 }
