@@ -311,13 +311,14 @@ impl Driver {
             }
             return;
         }
-        let inner = &mut self.tree.machines[machine];
-        let waits = inner.mind.has_started() && !inner.mind.is_at_work();
-        if waits && !inner.pause_told {
-            inner.pause_told = true;
-            if self.tree.machines[around].mind.as_flow().is_some() {
-                self.try_feed(around, Input::Paused(attempt));
-            }
+        let waits = self.tree.machines[machine].mind.has_started() && !self.tree.is_at_work(machine);
+        if !waits || std::mem::replace(&mut self.tree.machines[machine].pause_told, true) {
+            return;
+        }
+        match &self.tree.machines[around].mind {
+            Mind::Flow(_) => self.try_feed(around, Input::Paused(attempt)),
+            // Its caller may now have nothing else to wait for, and what its caller is the work of.
+            Mind::Agent(_) => self.tell_parent(around),
         }
     }
 

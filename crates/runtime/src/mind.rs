@@ -145,6 +145,11 @@ impl Mind {
         }
     }
 
+    /// Whether a node is known to wait for people, or for those whom the run inside it waits for.
+    pub(crate) fn waits_inside(&self, attempt: Attempt) -> bool {
+        self.as_flow().is_some_and(|flow| flow.status(attempt.node) == NodeStatus::Interrupted)
+    }
+
     /// The node of the innermost flow that something belongs to.
     pub(crate) fn node(&self, attempt: Option<Attempt>) -> Option<FlowNodeId> {
         match self {

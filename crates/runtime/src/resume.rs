@@ -190,6 +190,8 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
     for machine in 1..driver.tree.machines.len() {
         let Some((around, attempt)) = driver.tree.machines[machine].parent else { continue };
         let wanted = driver.tree.machines[around].mind.executes_inside(attempt);
+        // The journal says already that it waits, and hears it again only if it went on meanwhile.
+        driver.tree.machines[machine].pause_told = driver.tree.machines[around].mind.waits_inside(attempt);
         if !wanted
             && driver.tree.machines[machine].mind.as_agent().is_some_and(|agent| agent.ended().is_none())
         {

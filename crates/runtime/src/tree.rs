@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use antiphon_agent::machine::Given;
+use antiphon_agent::machine::Open;
 use antiphon_event::body::flow::RunEnd;
 use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, CallId, ErrorCode, Event, NodeStatus, ParentId, RelayId, RunId};
@@ -173,6 +174,30 @@ impl Tree {
     pub(crate) fn remember(&mut self, before: &[Event]) {
         let grants = before.iter().filter(|event| matches!(event.body, Body::GrantAdded(_)));
         self.grants.extend(grants.cloned());
+    }
+
+    /// Whether anything can still happen in a run without a person; an agent that has called others and does nothing
+    /// else waits if they do.
+    pub(crate) fn is_at_work(&self, machine: usize) -> bool {
+        let Machine { mind, slots, children, .. } = &self.machines[machine];
+        let Some(agent) = mind.as_agent().filter(|agent| agent.at_work()) else { return mind.is_at_work() };
+        let mut called = 0;
+        for open in agent.open() {
+            let Open::Agent(call) = open else {
+                if matches!(open, Open::Watch(..)) {
+                    continue;
+                }
+                return true;
+            };
+            called += 1;
+            let slot = slots.iter().position(|slot| *slot == call).map(|slot| MODEL + 1 + slot);
+            let inner = slot.and_then(|slot| children.get(&(slot, 1)));
+            let waits = |inner: &usize| self.machines[*inner].mind.has_started() && !self.is_at_work(*inner);
+            if !inner.is_some_and(waits) {
+                return true;
+            }
+        }
+        called == 0
     }
 
     /// What was granted to one agent holds for all of the tree.

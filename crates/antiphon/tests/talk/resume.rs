@@ -56,6 +56,16 @@ async fn a_subagent_is_within_the_rules_of_its_caller() {
 }
 
 #[tokio::test]
+async fn a_node_waits_with_the_agents_inside_it_and_says_so_once() {
+    let stage = Stage::new();
+    let mut run = left_alone(&stage).await;
+    assert_eq!(answer(&mut run, &[Says::Text("yes")]).await.output.to_text(), "well");
+    let told = events(&run).await;
+    let waits = told.iter().filter(|event| matches!(event.body, Body::Interrupt(_))).count();
+    assert_eq!(waits, 1);
+}
+
+#[tokio::test]
 async fn an_answer_is_taken_at_once() {
     let stage = Stage::new();
     let mut run = left_alone(&stage).await;
@@ -87,6 +97,7 @@ async fn all_agents_are_stopped_at_once() {
         lead/hand usage
         lead/hand tool_call call_1_1 {"question":"Shall I?"}
         lead/hand relay Question ask: Shall I?
+                 interrupt
                  resumed
         lead/hand cancel_requested Now by ann
         lead/hand relay_resolved false by run
