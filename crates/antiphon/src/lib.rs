@@ -16,6 +16,7 @@
 //! ```
 
 mod agent;
+mod inspect;
 mod rules;
 mod tools;
 mod wardrobe;
@@ -30,6 +31,7 @@ pub use antiphon_port::{Journal, Model, Tool, ToolCall, ToolFault, ToolReply};
 pub use antiphon_runtime::{Engine, Invocation, Kit, Outcome, Outfitter, Refused, Report, Run, Tail};
 pub use antiphon_sandbox::{Workspace, typed};
 pub use antiphon_store::open as open_store;
+pub use inspect::inspect;
 pub use rules::Rules;
 pub use wardrobe::Wardrobe;
 

@@ -22,7 +22,8 @@ fn load(path: &str) -> Result<String, String> {
 fn read(path: &Path) -> Flow {
     let path = path.to_string_lossy();
     let text = load(&path).expect("readable");
-    let read = file::read(&path, &text, &load).unwrap_or_else(|problems| panic!("{problems}"));
+    let read = file::read_inspected(&path, &text, &load, &antiphon::inspect)
+        .unwrap_or_else(|problems| panic!("{problems}"));
     assert!(read.warnings.is_empty(), "{}", file::Problems(read.warnings));
     read.flow
 }
@@ -136,8 +137,8 @@ fn yaml(page: &str) -> Vec<String> {
 fn every_agent_in_the_documentation_is_sound() {
     let mut count = 0;
     for text in yaml("agents.md").iter().filter(|text| !text.contains("nodes:")) {
-        let settings =
-            file::read_agent("page.yaml", text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+        let settings = file::read_agent("page.yaml", text, &antiphon::inspect)
+            .unwrap_or_else(|problems| panic!("{problems}\n{text}"));
         let _: antiphon::Definition = serde_json::from_str(settings.as_str()).expect("an agent");
         count += 1;
     }
@@ -150,8 +151,8 @@ fn every_flow_in_the_documentation_is_sound_beyond_doubt() {
     let flows = yaml("flows.md").into_iter().chain(yaml("agents.md"));
     for flow in flows.filter(|flow| flow.contains("nodes:")) {
         let flow = flow.as_str();
-        let read =
-            file::read("page.yaml", flow, &load).unwrap_or_else(|problems| panic!("{problems}\n{flow}"));
+        let read = file::read_inspected("page.yaml", flow, &load, &antiphon::inspect)
+            .unwrap_or_else(|problems| panic!("{problems}\n{flow}"));
         assert!(read.warnings.is_empty(), "{}", file::Problems(read.warnings));
         count += 1;
     }

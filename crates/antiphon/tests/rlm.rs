@@ -209,8 +209,8 @@ async fn code_that_runs_is_stopped_when_its_run_is() {
 #[test]
 fn an_agent_file_says_that_its_model_writes_code() {
     let text = "antiphon: 1\nharness: rlm\nmodel: {provider: scripted}\noptions: {context_file: book.txt}\n";
-    let agent =
-        antiphon_flow::file::read_agent("agent.yaml", text).unwrap_or_else(|problems| panic!("{problems}"));
+    let agent = antiphon_flow::file::read_agent("agent.yaml", text, &antiphon::inspect)
+        .unwrap_or_else(|problems| panic!("{problems}"));
     let definition: Definition = serde_json::from_str(agent.as_str()).expect("a definition");
     assert_eq!(definition.harness, antiphon_agent::Harness::Rlm);
 }

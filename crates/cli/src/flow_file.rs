@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use antiphon_flow::check::Level;
-use antiphon_flow::file::{Problem, Read, SIZE_MAX, read};
+use antiphon_flow::file::{Problem, Read, SIZE_MAX, read_inspected};
 
 use crate::render::{Ink, Line, Page, harmless, paint};
 
@@ -15,7 +15,7 @@ use crate::render::{Ink, Line, Page, harmless, paint};
 pub(crate) fn load(path: &Path) -> Result<Read, Vec<Problem>> {
     let name = path.display().to_string();
     match open(&name) {
-        Ok(text) => read(&name, &text, &open).map_err(|problems| problems.0),
+        Ok(text) => read_inspected(&name, &text, &open, &antiphon::inspect).map_err(|problems| problems.0),
         Err(message) => Err(vec![Problem {
             level: Level::Error,
             file: name,

@@ -29,6 +29,10 @@ use crate::definition::Flow;
 /// the file that names it.
 pub type Loader<'l> = &'l dyn Fn(&str) -> Result<String, String>;
 
+/// Looks at the settings of an agent, which a flow file takes as they are, and says what is wrong with them: the member
+/// it is about, what is wrong, what to do.
+pub type Inspector<'l> = &'l dyn Fn(&Json) -> Vec<(&'static str, String, Option<String>)>;
+
 /// A flow that was read.
 #[derive(Debug, Clone)]
 pub struct Read {
@@ -57,13 +61,26 @@ pub struct Read {
 /// # Ok::<(), antiphon_flow::file::Problems>(())
 /// ```
 pub fn read(file: &str, text: &str, load: Loader<'_>) -> Result<Read, Problems> {
-    with_reader(file, load, |reader| reader.text(text))
+    read_inspected(file, text, load, NOBODY)
 }
 
+/// The same with somebody who looks at its agents.
+pub fn read_inspected(
+    file: &str,
+    text: &str,
+    load: Loader<'_>,
+    inspect: Inspector<'_>,
+) -> Result<Read, Problems> {
+    with_reader(file, load, inspect, |reader| reader.text(text))
+}
+
+/// Finds nothing wrong with any agent.
+const NOBODY: Inspector<'static> = &|_| Vec::new();
+
 /// Reads a file with an agent to talk with: its settings, with the models it names in place of the names.
-pub fn read_agent(file: &str, text: &str) -> Result<Json, Problems> {
+pub fn read_agent(file: &str, text: &str, inspect: Inspector<'_>) -> Result<Json, Problems> {
     let load: Loader<'_> = &|_| Err("an agent names no other file".to_owned());
-    let mut loading = Loading { load, open: vec![file.to_owned()], flows: 0 };
+    let mut loading = Loading { load, inspect, open: vec![file.to_owned()], flows: 0 };
     let mut reader = Reader::new(file, &mut loading);
     let settings = reader.agent_text(text);
     let problems = reader.verifier.problems;
@@ -80,16 +97,17 @@ impl Flow {
     pub fn from_document(document: &Json) -> Result<Self, Problems> {
         let tree = Tree::of_json(&document.value());
         let load: Loader<'_> = &|_| Err("a document holds the flows it needs".to_owned());
-        with_reader("document", load, |reader| reader.verified(&tree)).map(|read| read.flow)
+        with_reader("document", load, NOBODY, |reader| reader.verified(&tree)).map(|read| read.flow)
     }
 }
 
 fn with_reader(
     file: &str,
     load: Loader<'_>,
+    inspect: Inspector<'_>,
     run: impl FnOnce(&mut Reader<'_, '_>) -> Option<Flow>,
 ) -> Result<Read, Problems> {
-    let mut loading = Loading { load, open: vec![file.to_owned()], flows: 0 };
+    let mut loading = Loading { load, inspect, open: vec![file.to_owned()], flows: 0 };
     let mut reader = Reader::new(file, &mut loading);
     let flow = run(&mut reader);
     let mut problems = reader.verifier.problems;

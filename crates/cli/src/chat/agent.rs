@@ -70,7 +70,7 @@ pub(super) fn model_name(model: &ModelUse) -> String {
 fn read(path: &Path, output: &Output) -> Result<Option<Definition>> {
     let name = path.display().to_string();
     let text = flow_file::open(&name).map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
-    match antiphon_flow::file::read_agent(&name, &text) {
+    match antiphon_flow::file::read_agent(&name, &text, &antiphon::inspect) {
         Ok(settings) => {
             let definition = serde_json::from_str(settings.as_str());
             Ok(Some(definition.with_context(|| format!("{name} is no agent"))?))

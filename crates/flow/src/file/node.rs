@@ -86,6 +86,7 @@ impl Reader<'_, '_> {
     fn agent(&mut self, tree: &Tree) -> Option<Work> {
         let harness = tree.get("harness").and_then(text).unwrap_or_else(|| HARNESS.to_owned());
         let mut settings = self.agent_settings(tree)?;
+        self.inspect(tree, &settings);
         settings.as_object_mut()?.shift_remove("harness");
         Some(Work::Agent(AgentUse { harness, settings: settings.into() }))
     }
@@ -98,7 +99,9 @@ impl Reader<'_, '_> {
             ..Swarm::default()
         };
         for (name, agent) in tree.get("agents").map(Tree::members).unwrap_or_default() {
-            swarm.agents.push((name.text.clone(), self.agent_settings(agent)?.into()));
+            let settings = self.agent_settings(agent)?;
+            self.inspect(agent, &settings);
+            swarm.agents.push((name.text.clone(), settings.into()));
         }
         match swarm.flow("swarm", HARNESS) {
             Ok(flow) => Some(flow),
@@ -119,6 +122,14 @@ impl Reader<'_, '_> {
             self.place_model(subagent, &mut settings["agents"][&name.text])?;
         }
         Some(settings)
+    }
+
+    /// Lets whoever knows agents look at the settings of one.
+    pub(super) fn inspect(&mut self, tree: &Tree, settings: &Value) {
+        for (member, message, help) in (self.loading.inspect)(&settings.clone().into()) {
+            let place = tree.get(member).map_or(tree.place, |member| member.place);
+            self.verifier.error(place, message, help);
+        }
     }
 
     fn place_model(&mut self, tree: &Tree, settings: &mut Value) -> Option<()> {

@@ -12,7 +12,7 @@ use super::node::{count, duration, formula, number, schema, text, texts, truth, 
 use super::problem::Problem;
 use super::tree::{Place, Tree};
 use super::verify::{Verifier, arrow, key_schema};
-use super::{Loader, join, yaml};
+use super::{Inspector, Loader, join, yaml};
 use crate::builder::Builder;
 use crate::check::{self, Subject};
 use crate::definition::{Edge, Flow, Limits, Node, OnFailure, Settings, When, Work};
@@ -39,6 +39,7 @@ pub(super) struct Reader<'r, 'f> {
 /// What readers of files that name one another share.
 pub(super) struct Loading<'f> {
     pub(super) load: Loader<'f>,
+    pub(super) inspect: Inspector<'f>,
     /// The files that are being read, outermost first.
     pub(super) open: Vec<String>,
     /// How many flows were read.
@@ -83,6 +84,7 @@ impl<'r, 'f> Reader<'r, 'f> {
         for outside in ["antiphon", "models"] {
             settings.as_object_mut()?.shift_remove(outside);
         }
+        self.inspect(&tree, &settings);
         (!self.verifier.problems.iter().any(Problem::is_error)).then_some(settings)
     }
 
