@@ -30,7 +30,7 @@ use crate::definition::Flow;
 pub type Loader<'l> = &'l dyn Fn(&str) -> Result<String, String>;
 
 /// Looks at the settings of an agent, which a flow file takes as they are, and says what is wrong with them: the member
-/// it is about, what is wrong, what to do.
+/// it is about or nothing for all of it, what is wrong, what to do.
 pub type Inspector<'l> = &'l dyn Fn(&Json) -> Vec<(&'static str, String, Option<String>)>;
 
 /// A flow that was read.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::guard;
+use super::problem::Problem;
 use super::read::Reader;
 use super::tree::{Kind, Tree};
 use crate::definition::{
@@ -126,7 +127,12 @@ impl Reader<'_, '_> {
 
     /// Lets whoever knows agents look at the settings of one.
     pub(super) fn inspect(&mut self, tree: &Tree, settings: &Value) {
+        let told = self.verifier.problems.iter().any(Problem::is_error);
         for (member, message, help) in (self.loading.inspect)(&settings.clone().into()) {
+            // That it cannot be read at all follows from what was told.
+            if told && member.is_empty() {
+                continue;
+            }
             let place = tree.get(member).map_or(tree.place, |member| member.place);
             self.verifier.error(place, message, help);
         }
