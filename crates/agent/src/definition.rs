@@ -263,19 +263,15 @@ pub struct Subagent {
     pub policy: SubagentPolicy,
 }
 
-/// What a subagent sees, and where what it says is kept.
+/// What a subagent sees; what it says is kept in its caller's branch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubagentPolicy {
-    /// Its task only, in its caller's branch.
+    /// Its task only.
     #[default]
     SameBranch,
-    /// Its task only, in a branch of its own.
-    FreshBranch,
-    /// All that its caller sees, in a branch that begins where the call was made.
+    /// All that its caller sees, and its task.
     Fork,
-    /// Its task only, in a session of its own.
-    NewSession,
 }
 
 /// When the history of an agent is put into a summary.

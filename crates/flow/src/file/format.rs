@@ -317,8 +317,8 @@ static SUBAGENT: Object = Object {
         member("output", Form::Schema, "The JSON Schema of its answer."),
         member(
             "policy",
-            Form::Word(&["same_branch", "fresh_branch", "fork", "new_session"]),
-            "What it sees of the conversation, and where what it says is kept.",
+            Form::Word(&["same_branch", "fork"]),
+            "What it sees: its task only, or all that its caller sees.",
         ),
     ],
     required: &[],
