@@ -16,6 +16,7 @@ mod fence;
 mod outfit;
 mod own;
 mod permit;
+mod place;
 mod say;
 mod source;
 mod telemetry;
@@ -27,8 +28,8 @@ use std::sync::Arc;
 use antiphon_event::body::lifecycle::HarnessStart;
 use antiphon_event::body::request::Relay;
 use antiphon_event::{
-    Agent as Who, Body, CallId, EndReason, ErrorCode, Event, EventFlowId, FlowNodeId, Head, Json, Mode,
-    ParentId, RelayId, RunId, Timestamp,
+    Agent as Who, Body, CallId, EndReason, ErrorCode, Event, EventFlowId, FlowNodeId, Json, Mode, ParentId,
+    RelayId, RunId, SpanId, Spans, Timestamp, TraceId,
 };
 use antiphon_view::messages::Scope;
 use antiphon_view::{Messages, Projected};
@@ -50,6 +51,8 @@ use crate::{Definition, Message};
 pub struct Agent {
     definition: Arc<Definition>,
     origin: Origin,
+    trace: Option<TraceId>,
+    spans: Spans,
     /// What it may use: looked at when something is decided, never when an event is applied.
     outfit: Option<Arc<Outfit>>,
     /// What it is told before it says anything: its task, or what its caller saw.
@@ -121,6 +124,8 @@ pub struct Origin {
     pub path: Vec<FlowNodeId>,
     /// Whether the flow around it is itself nested, so that its events name the whole path.
     pub nested: bool,
+    /// The span around it.
+    pub span: Option<SpanId>,
 }
 
 /// Where a run is.
@@ -148,6 +153,8 @@ impl Agent {
         let seen = Projected::new(Messages::of(Scope::Run(origin.run.clone())));
         Self {
             definition,
+            trace: origin.turn.as_ref().map(TraceId::of),
+            spans: Spans::of(&origin.run),
             origin,
             outfit: None,
             before,
@@ -314,22 +321,5 @@ impl Agent {
     pub fn worked_until(&self, now: Timestamp) -> u64 {
         let since = self.last.map_or(0, |last| now.millis().saturating_sub(last.millis()).max(0) as u64);
         if self.at_work() { self.worked_ms.saturating_add(since) } else { self.worked_ms }
-    }
-
-    /// The head of an event of this run.
-    fn head(&self, now: Now<'_>) -> Head {
-        Head {
-            at: Some(now.at),
-            run_id: Some(self.origin.run.clone()),
-            event_flow_id: self.origin.turn.clone(),
-            agent: Some(Arc::clone(&self.origin.who)),
-            node_id: self.origin.path.last().cloned(),
-            node_path: self.origin.nested.then(|| self.origin.path.clone()),
-            ..Head::default()
-        }
-    }
-
-    fn event(&self, now: Now<'_>, body: Body) -> Event {
-        Event { head: self.head(now), body, extra: Vec::new() }
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentId, BranchId, EventFlowId, FlowNodeId, MessageId, ParentId, RunId, SessionId, SpanId, Timestamp,
-    TraceId,
+    AgentId, BranchId, EventFlowId, FlowNodeId, MessageId, ParentId, RunId, SessionId, SpanId, Spans,
+    Timestamp, TraceId,
 };
 
 /// Where and when an event happened, and what it belongs to. A member that is absent is not written.
@@ -46,6 +46,20 @@ pub struct Head {
     pub node_path: Option<Vec<FlowNodeId>>,
     /// When it was taken in, on imported and posted events, which keep their own `at`.
     pub recorded_at: Option<Timestamp>,
+}
+
+impl Head {
+    /// Where something belongs that a user says: to a run of its own, in a turn that it begins or takes part in.
+    pub fn of_user(run: RunId, turn: EventFlowId) -> Self {
+        Self {
+            message_id: Some(MessageId::from(run.shared())),
+            trace_id: Some(TraceId::of(&turn)),
+            span_id: Some(Spans::of(&run).own()),
+            event_flow_id: Some(turn),
+            run_id: Some(run),
+            ..Self::default()
+        }
+    }
 }
 
 /// Who did something: an agent and its ancestors.

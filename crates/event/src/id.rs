@@ -1,6 +1,7 @@
 //! Ids: one type for each thing that has a name, all of them shared strings.
 //!
-//! Cloning an id is a reference count, comparing two clones of one id is a pointer comparison.
+//! Cloning an id is a reference count, comparing two clones of one id is a pointer comparison. Spans are many and short:
+//! their ids are held where they stand.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -10,11 +11,13 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::span::Short;
+
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($text:ty);)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Eq)]
-        pub struct $name(Arc<str>);
+        pub struct $name($text);
 
         impl $name {
             /// The id as text.
@@ -24,13 +27,14 @@ macro_rules! ids {
 
             /// The shared text behind the id, for the same name in another role.
             pub fn shared(&self) -> Arc<str> {
-                Arc::clone(&self.0)
+                self.0.clone().into()
             }
+
         }
 
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
-                Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+                std::ptr::eq(self.as_str(), other.as_str()) || self.as_str() == other.as_str()
             }
         }
 
@@ -49,7 +53,7 @@ macro_rules! ids {
         // Equality is that of the text, so the hash is too; `Borrow<str>` relies on it.
         impl Hash for $name {
             fn hash<H: Hasher>(&self, state: &mut H) {
-                self.0.hash(state);
+                self.as_str().hash(state);
             }
         }
 
@@ -61,7 +65,7 @@ macro_rules! ids {
 
         impl Ord for $name {
             fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-                self.0.cmp(&other.0)
+                self.as_str().cmp(other.as_str())
             }
         }
 
@@ -79,19 +83,19 @@ macro_rules! ids {
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self(Arc::from(text))
+                Self(text.into())
             }
         }
 
         impl From<String> for $name {
             fn from(text: String) -> Self {
-                Self(Arc::from(text))
+                Self(text.into())
             }
         }
 
         impl From<Arc<str>> for $name {
             fn from(text: Arc<str>) -> Self {
-                Self(text)
+                Self(text.into())
             }
         }
 
@@ -115,7 +119,7 @@ macro_rules! ids {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Arc::<str>::deserialize(deserializer).map(Self)
+                Arc::<str>::deserialize(deserializer).map(Self::from)
             }
         }
 
@@ -137,33 +141,40 @@ macro_rules! ids {
 
 ids! {
     /// A conversation and everything that belongs to it.
-    SessionId;
+    SessionId(Arc<str>);
     /// One line of history within a session; the first is `main`.
-    BranchId;
+    BranchId(Arc<str>);
     /// One run of a harness or a flow.
-    RunId;
+    RunId(Arc<str>);
     /// What caused a run: a tool call, a node of the conversation graph, or a run.
-    ParentId;
+    ParentId(Arc<str>);
     /// The message turn an event belongs to.
-    EventFlowId;
+    EventFlowId(Arc<str>);
     /// One trace, 32 hex digits.
-    TraceId;
+    TraceId(Arc<str>);
     /// One span of a trace, 16 hex digits.
-    SpanId;
+    SpanId(Short);
     /// An agent, over all its runs.
-    AgentId;
+    AgentId(Arc<str>);
     /// A user message or an assistant step.
-    MessageId;
+    MessageId(Arc<str>);
     /// A node of a flow, as its file names it.
-    FlowNodeId;
+    FlowNodeId(Arc<str>);
     /// A stream of text or reasoning.
-    StreamId;
+    StreamId(Arc<str>);
     /// A tool call.
-    CallId;
+    CallId(Arc<str>);
     /// A request to a person.
-    RelayId;
+    RelayId(Arc<str>);
     /// One turn of a code-executing agent.
-    ReplId;
+    ReplId(Arc<str>);
     /// A node of the conversation graph.
-    NodeId;
+    NodeId(Arc<str>);
+}
+
+impl SpanId {
+    /// An id of sixteen hexadecimal digits.
+    pub(crate) fn digits(digits: [u8; 16]) -> Self {
+        Self(Short::Digits(digits))
+    }
 }

@@ -25,6 +25,7 @@ mod lift;
 mod lines;
 mod schema;
 mod seen;
+mod span;
 mod time;
 
 pub use body::{Body, Kind};
@@ -44,4 +45,5 @@ pub use json::Json;
 pub use lines::{LINE_MAX, Lines};
 pub use schema::schema;
 pub use seen::Seen;
+pub use span::Spans;
 pub use time::Timestamp;

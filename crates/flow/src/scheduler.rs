@@ -24,8 +24,8 @@ use std::sync::Arc;
 use antiphon_event::body::flow::{NodeError, Telemetry};
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{
-    Body, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId, RelayId, RunId, StopReason,
-    Timestamp,
+    Body, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId, RelayId, RunId, SpanId,
+    Spans, StopReason, Timestamp, TraceId,
 };
 
 pub use self::effect::{Effect, Effects};
@@ -41,6 +41,8 @@ use crate::state::State;
 pub struct Scheduler {
     flow: Flow,
     origin: Origin,
+    trace: Option<TraceId>,
+    spans: Spans,
     task: Json,
     /// The items, in the run of a map: each node has its own.
     items: Vec<Json>,
@@ -83,6 +85,8 @@ pub struct Origin {
     pub path: Vec<FlowNodeId>,
     /// Whether it works through the items of a map.
     pub item: bool,
+    /// The span around it.
+    pub span: Option<SpanId>,
 }
 
 /// Where a run is.
@@ -260,6 +264,8 @@ impl Scheduler {
             clock: Clockwork::default(),
             last: 0,
             flow,
+            trace: origin.turn.as_ref().map(TraceId::of),
+            spans: Spans::of(&origin.run),
             origin,
         }
     }
@@ -428,6 +434,9 @@ impl Scheduler {
             at: Some(now.at),
             run_id: Some(self.origin.run.clone()),
             event_flow_id: self.origin.turn.clone(),
+            trace_id: self.trace.clone(),
+            span_id: self.trace.as_ref().map(|_| self.spans.own()),
+            parent_span_id: self.origin.span.clone(),
             ..Head::default()
         };
         Event { head, body, extra: Vec::new() }
@@ -443,9 +452,36 @@ impl Scheduler {
             event_flow_id: self.origin.turn.clone(),
             node_id: Some(self.flow.id(node).clone()),
             node_path,
+            trace_id: self.trace.clone(),
+            span_id: self.trace.as_ref().map(|_| self.span_of(self.attempt_of(node, &body))),
+            parent_span_id: self.trace.as_ref().map(|_| self.spans.own()),
             ..Head::default()
         };
         Event { head, body, extra: Vec::new() }
+    }
+
+    /// The trace of its turn, if it belongs to one.
+    pub fn trace(&self) -> Option<&TraceId> {
+        self.trace.as_ref()
+    }
+
+    /// The span of an attempt.
+    pub fn span_of(&self, attempt: Attempt) -> SpanId {
+        self.spans.of_node(self.flow.id(attempt.node), attempt.execution, attempt.attempt)
+    }
+
+    /// The attempt that something in the scope of a node belongs to: the one it begins or ends, the one under way, or
+    /// the one that is about to begin.
+    fn attempt_of(&self, node: NodeIndex, body: &Body) -> Attempt {
+        match body {
+            Body::NodeStart(start) => Attempt { node, execution: start.execution, attempt: start.attempt },
+            Body::NodeEnd(end) => Attempt { node, execution: end.execution, attempt: end.attempt },
+            Body::NodeSkipped(skip) => Attempt { node, execution: skip.execution, attempt: 0 },
+            _ if matches!(self.spots[node].status, Status::Executing | Status::Interrupted) => {
+                self.attempt(node)
+            }
+            _ => self.next_attempt(node),
+        }
     }
 
     /// The way to a node from the outermost flow.

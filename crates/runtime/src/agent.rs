@@ -48,6 +48,7 @@ pub(crate) fn of_node(tree: &Tree, machine: usize, attempt: Attempt, run: RunId)
         who: Arc::new(root(name)),
         nested: path.len() > 1,
         path,
+        span: around.trace().map(|_| around.span_of(attempt)),
     };
     let earlier = tree.machines[machine].agents.get(&attempt.node);
     let earlier = earlier.and_then(|earlier| tree.machines[*earlier].mind.as_agent());
@@ -77,14 +78,15 @@ pub(crate) fn of_call(caller: &Agent, call: &CallId, run: RunId) -> Result<Mind,
     let mut before = if sees == SubagentPolicy::Fork { caller.messages() } else { Vec::new() };
     before.push(Message::User { content: Content::Text(task.to_owned()) });
     let (id, parent) = (AgentId::from(run.shared()), ParentId::from(call.as_str()));
-    let origin = called(caller, name.clone(), id, parent, run);
+    let origin = called(caller, call, name.clone(), id, parent, run);
     let definition = Arc::new(inherited(caller.definition(), name, subagent));
     Ok(Mind::Agent(Box::new(Agent::new(definition, origin, before))))
 }
 
 /// Where the events of an agent belong that another one calls.
-fn called(caller: &Agent, name: String, id: AgentId, parent: ParentId, run: RunId) -> Origin {
+fn called(caller: &Agent, call: &CallId, name: String, id: AgentId, parent: ParentId, run: RunId) -> Origin {
     let around = caller.origin();
+    let span = caller.span_of(call);
     let mut chain = around.who.chain.clone();
     chain.push(name.clone());
     let who = Who {
@@ -102,6 +104,7 @@ fn called(caller: &Agent, name: String, id: AgentId, parent: ParentId, run: RunI
         who: Arc::new(who),
         path: around.path.clone(),
         nested: around.nested,
+        span,
     }
 }
 
@@ -112,7 +115,7 @@ fn of_query(caller: &Agent, call: &CallId, input: &Value, run: RunId) -> Result<
     let prompt = input["prompt"].as_str().unwrap_or_default();
     let context = input["context"].as_str();
     let (id, parent) = (AgentId::from(call.as_str()), ParentId::from(code.id.as_str()));
-    let origin = called(caller, QUERY.to_owned(), id, parent, run);
+    let origin = called(caller, call, QUERY.to_owned(), id, parent, run);
     let around = caller.definition();
     let subagent = around.agents.get(QUERY).cloned().unwrap_or_default();
     let mut definition = Definition {

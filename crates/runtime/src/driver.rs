@@ -17,7 +17,7 @@ use std::time::Duration;
 use antiphon_agent::Delta;
 use antiphon_agent::machine::{Input as Hears, Now as Moment, Returned};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId, StreamName, Timestamp};
+use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId, Spans, StreamName, Timestamp};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
@@ -192,6 +192,13 @@ impl Driver {
                 self.take_done().await?;
                 continue;
             }
+            // What is due by now may be all that was waited for.
+            if self.run_due().await? {
+                if !self.stirred.is_empty() && !self.standing.borrow().is_working() {
+                    self.stand(Standing::Working);
+                }
+                continue;
+            }
             let paused = self.delayed == 0 && self.working == self.codes_waiting();
             if paused && self.standing.borrow().is_working() {
                 self.stand(Standing::Paused(Arc::new(self.report())));
@@ -205,9 +212,6 @@ impl Driver {
     /// Waits for whatever comes first, and takes in all that has come by then. False when it waits for people and
     /// nobody is there who could answer.
     async fn wait(&mut self, paused: bool) -> Result<bool, Fault> {
-        if self.run_due().await? {
-            return Ok(true);
-        }
         let deserted = self.wishes.is_closed() && self.wishes.is_empty();
         if paused && deserted {
             return Ok(false);
@@ -272,19 +276,24 @@ impl Driver {
     /// is more than is appended at once.
     pub(crate) fn settle_one(&mut self, machine: usize) -> bool {
         let at = self.parts.clock.now();
-        loop {
-            let from = self.batch.len();
-            self.advance(machine, at);
-            if self.batch.len() == from {
-                break;
-            }
-            self.take(machine, from);
+        while self.follow(machine, at) {
             if self.batch.len() >= BATCH_MAX {
                 return false;
             }
         }
         self.tell_parent(machine);
         true
+    }
+
+    /// Lets the next thing happen that follows by itself in one run; whether there was one.
+    fn follow(&mut self, machine: usize, at: Timestamp) -> bool {
+        let from = self.batch.len();
+        self.advance(machine, at);
+        let any = self.batch.len() > from;
+        if any {
+            self.take(machine, from);
+        }
+        any
     }
 
     /// Adds to the batch what follows by itself in a run.
@@ -391,19 +400,28 @@ impl Driver {
         }
         self.tree.machines[machine].pause_told &= events.is_empty();
         self.stir(machine);
-        self.stop_with_it(machine, before);
+        self.stop_with_it(machine, from, before);
     }
 
-    /// Agents whose node or caller has ended end in the same append: no process can die in between.
-    fn stop_with_it(&mut self, machine: usize, before: usize) {
+    /// Runs whose node or caller ends with the events from an index on end in the same append, so that no process can
+    /// die in between, and before it, so that nothing is heard of them after the end of the run around them.
+    fn stop_with_it(&mut self, machine: usize, from: usize, before: usize) {
         let stopped: Vec<usize> = self.effects[before..]
             .iter()
-            .flat_map(|(_, effect)| self.agents_inside(machine, effect))
+            .flat_map(|(_, effect)| self.inside_of(machine, effect))
             .filter(|inner| !self.tree.machines[*inner].mind.has_ended())
             .collect();
-        for inner in stopped {
-            self.stop_agent(inner, "run".to_owned(), Mode::Now);
+        if stopped.is_empty() {
+            return;
         }
+        let ends = self.batch[from..].iter().position(|event| closes(&event.body));
+        let after = self.batch.split_off(ends.map_or(self.batch.len(), |position| from + position));
+        let at = self.parts.clock.now();
+        for inner in stopped {
+            self.ask_to_stop(inner, AROUND, &Mode::Now);
+            while self.follow(inner, at) {}
+        }
+        self.batch.extend(after);
     }
 
     pub(crate) fn stir(&mut self, machine: usize) {
@@ -517,6 +535,14 @@ impl Driver {
         }
         let scheduler = self.tree.machines[machine].mind.flow();
         event.head.at = Some(self.parts.clock.now());
+        event.head.trace_id = scheduler.trace().cloned();
+        if scheduler.trace().is_some() {
+            let node = scheduler.span_of(attempt);
+            (event.head.span_id, event.head.parent_span_id) = match &event.head.run_id {
+                Some(run) => (Some(Spans::of(run).own()), Some(node)),
+                None => (Some(node), Some(Spans::of(&scheduler.origin().run).own())),
+            };
+        }
         event.head.run_id.get_or_insert_with(|| scheduler.origin().run.clone());
         event.head.event_flow_id.clone_from(&scheduler.origin().turn);
         event.head.node_id = Some(scheduler.flow().id(attempt.node).clone());
@@ -552,6 +578,14 @@ impl Driver {
         self.settle();
         self.append_all().await
     }
+}
+
+/// Who stops a run whose node or caller has ended.
+pub(crate) const AROUND: &str = "the run around it";
+
+/// Whether an event ends an attempt at a node, a call or an agent.
+fn closes(body: &Body) -> bool {
+    matches!(body, Body::NodeEnd(_) | Body::NodeRetry(_) | Body::ToolResult(_) | Body::HarnessEnd(_))
 }
 
 /// How often commands of other processes are looked for.

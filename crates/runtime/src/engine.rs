@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::session::SessionCreated;
-use antiphon_event::{Body, Event, EventFlowId, Json, ParentId, SessionId};
+use antiphon_event::{Body, Event, EventFlowId, Head, Json, ParentId, RunId, SessionId};
 use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
 use antiphon_port::{Branch, Fault, Journal, Tool};
 use tokio::sync::mpsc;
@@ -249,7 +249,14 @@ impl Engine {
 
     pub(crate) fn session_created(&self, title: Option<String>, metadata: Option<Json>) -> Event {
         let body = Body::SessionCreated(SessionCreated { title, metadata });
-        let mut event = Event { head: antiphon_event::Head::default(), body, extra: Vec::new() };
+        let mut event = Event { head: Head::default(), body, extra: Vec::new() };
+        event.head.at = Some(self.0.clock.now());
+        event
+    }
+
+    /// What a user says, now.
+    pub(crate) fn user_said(&self, user: RunId, turn: EventFlowId, said: Body) -> Event {
+        let mut event = Event { head: Head::of_user(user, turn), body: said, extra: Vec::new() };
         event.head.at = Some(self.0.clock.now());
         event
     }
@@ -263,17 +270,19 @@ impl Engine {
             parent: None,
             path: Vec::new(),
             item: false,
+            span: None,
         };
         if !invocation.said {
             return (origin, None);
         }
         let user = self.0.ids.run();
-        origin.parent = Some(ParentId::from(format!("{user}:user")));
-        origin.turn = Some(EventFlowId::from(user.shared()));
+        let turn = EventFlowId::from(user.shared());
         let content = UserContent::Text(invocation.task.to_text().into_owned());
-        let mut event = Event::new(user, Body::User(User { content, delivery: None, provenance: None }));
-        event.head.at = Some(self.0.clock.now());
-        event.head.event_flow_id.clone_from(&origin.turn);
+        let body = Body::User(User { content, delivery: None, provenance: None });
+        let event = self.user_said(user, turn, body);
+        origin.parent = event.head.run_id.as_ref().map(|user| ParentId::from(format!("{user}:user")));
+        origin.turn.clone_from(&event.head.event_flow_id);
+        origin.span.clone_from(&event.head.span_id);
         (origin, Some(event))
     }
 }

@@ -8,7 +8,7 @@ use antiphon_flow::{Attempt, Flow, Input, Origin, Scheduler};
 use antiphon_port::Branch;
 
 use crate::agent::{of_call, of_node};
-use crate::driver::Driver;
+use crate::driver::{AROUND, Driver};
 use crate::engine::{Parts, Refused};
 use crate::mind::Mind;
 use crate::tree::{Tree, child, parse_start_id};
@@ -103,6 +103,7 @@ fn root_of(events: &[Event], start: usize, flow: Option<Flow>) -> Result<Mind, R
         who: first.head.agent.clone().unwrap_or_else(|| Arc::new(crate::agent::root("agent".to_owned()))),
         path: Vec::new(),
         nested: false,
+        span: first.head.parent_span_id.clone(),
     };
     Ok(Mind::Agent(Box::new(crate::talk::in_conversation(Arc::new(definition), origin, &events[..start]))))
 }
@@ -123,6 +124,7 @@ fn origin_of(start: &Event) -> Origin {
         turn: start.head.event_flow_id.clone(),
         path: Vec::new(),
         item: false,
+        span: start.head.parent_span_id.clone(),
     }
 }
 
@@ -195,7 +197,7 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
         if !wanted
             && driver.tree.machines[machine].mind.as_agent().is_some_and(|agent| agent.ended().is_none())
         {
-            driver.stop_agent(machine, "run".to_owned(), Mode::Now);
+            driver.stop_agent(machine, AROUND.to_owned(), Mode::Now);
             continue;
         }
         let mind = &driver.tree.machines[machine].mind;

@@ -83,10 +83,9 @@ impl Engine {
         let (user, run) = (self.0.ids.run(), self.0.ids.run());
         let content = serde_json::from_str(task.as_str())
             .unwrap_or_else(|_| UserContent::Text(task.to_text().into_owned()));
-        let mut event =
-            Event::new(user.clone(), Body::User(User { content, delivery: None, provenance: None }));
-        event.head.at = Some(self.0.clock.now());
-        event.head.event_flow_id = Some(EventFlowId::from(user.shared()));
+        let turn = EventFlowId::from(user.shared());
+        let body = Body::User(User { content, delivery: None, provenance: None });
+        let mut event = self.user_said(user.clone(), turn, body);
         event.head.parent_id = last_root(before).map(|run| ParentId::from(run.shared()));
         let name = definition.name.clone().unwrap_or_else(|| "agent".to_owned());
         let origin = Origin {
@@ -96,6 +95,7 @@ impl Engine {
             who: Arc::new(root(name)),
             path: Vec::new(),
             nested: false,
+            span: event.head.span_id.clone(),
         };
         (event, origin)
     }

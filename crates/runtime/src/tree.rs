@@ -276,6 +276,7 @@ pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<
         turn: around.origin().turn.clone(),
         path: around.path(attempt.node),
         item,
+        span: around.trace().map(|_| around.span_of(attempt)),
     };
     let scheduler = Scheduler::new(flow, origin);
     let scheduler = if item { scheduler.inside(around) } else { scheduler };

@@ -73,7 +73,8 @@ impl Agent {
         let summary = Summary { id: id.clone(), sources: sources.clone(), content };
         Ok(vec![
             self.event(now, Body::Summary(summary)),
-            self.event(now, Body::Usage(Box::new(usage(&replied)))),
+            // It is no step, and what it used belongs to none.
+            Event { head: self.head(now), body: Body::Usage(Box::new(usage(&replied))), extra: Vec::new() },
             self.event(now, Body::HistoryCompacted(HistoryCompacted { summary_id: id, sources })),
         ])
     }

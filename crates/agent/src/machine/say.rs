@@ -31,6 +31,7 @@ impl Agent {
         let mut events = Vec::with_capacity(deltas.len());
         let mut fresh = HashSet::new();
         let mut signed = self.signed;
+        let head = self.step_head(now);
         for delta in deltas {
             let body = match delta {
                 Delta::Text(content) => {
@@ -52,7 +53,7 @@ impl Agent {
                 // Both are said with what the whole call used.
                 Delta::Usage(_) | Delta::Stop(_) => continue,
             };
-            events.push(self.event(now, body));
+            events.push(Event { head: head.clone(), body, extra: Vec::new() });
         }
         Ok(events)
     }

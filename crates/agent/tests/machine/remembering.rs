@@ -193,7 +193,7 @@ fn a_history_too_long_is_put_into_a_summary_whose_sources_are_kept() {
               summary, tools [], told Summarize the conversation below for whoever goes on with it. Keep every decision, fact, number, name, path, open question and promise; leave out small talk and what was superseded. Write plain text.
               user: assistant: one ⏎   calls read({}) ⏎ read gave: 1 ⏎ assistant: two ⏎   calls read({}) ⏎ read gave: 2 ⏎ 
             summary one and two were read
-              summary summary~4 of [msg:r/text msg:r/text~2]: one and two were read
+              summary summary~4 of [msg:r/step-1 msg:r/step-2]: one and two were read
               usage 90/9
               history_compacted summary~4
               → ask
@@ -394,7 +394,7 @@ fn a_summary_can_itself_be_summed_up() {
               tool_result b 2
               → ask
             summary first
-              summary summary~3 of [msg:r/a msg:r/b]: first
+              summary summary~3 of [msg:r/step-1 msg:r/step-2]: first
               usage 90/9
               history_compacted summary~3
               → ask
@@ -411,7 +411,7 @@ fn a_summary_can_itself_be_summed_up() {
               summary, tools [], told Summarize the conversation below for whoever goes on with it. Keep every decision, fact, number, name, path, open question and promise; leave out small talk and what was superseded. Write plain text.
               user: user: first ⏎ assistant:  ⏎   calls read({}) ⏎ read gave: 3 ⏎ 
             summary second
-              summary summary~4 of [msg:r/summary~3 msg:r/c]: second
+              summary summary~4 of [msg:r/summary~3 msg:r/step-3]: second
               usage 90/9
               history_compacted summary~4
               → ask

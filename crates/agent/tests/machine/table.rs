@@ -275,6 +275,7 @@ fn machine(setup: &Setup, outfit: &Arc<Outfit>) -> Agent {
         who: Arc::new(setup.who()),
         path: Vec::new(),
         nested: false,
+        span: None,
     };
     let mut agent = Agent::new(Arc::new(setup.definition.clone()), origin, setup.task.clone());
     if !setup.earlier.is_empty() {

@@ -114,10 +114,10 @@ nodes:
         a        usage
         a        tool_call call_1_1 {"command":"echo $$ > pid; sleep 60"}
                  node_timeout
-                 node_end null it took longer than 2000 ms
-        a        cancel_requested Now by run
+        a        cancel_requested Now by the run around it
         a        tool_result call_1_1 failed {"error":"cut off before it came to an end: the agent was cancelled","code":"cancelled"}
         a        harness_end cancelled after 1
+                 node_end null it took longer than 2000 ms
                  layer_end
                  run_end
     "#]].assert_eq(&stage.told(&events));
@@ -152,10 +152,10 @@ nodes:
         a        usage
         a        tool_call call_1_1 {"command":"sleep 60"}
                  node_timeout
-                 node_retry
-        a        cancel_requested Now by run
+        a        cancel_requested Now by the run around it
         a        tool_result call_1_1 failed {"error":"cut off before it came to an end: the agent was cancelled","code":"cancelled"}
         a        harness_end cancelled after 1
+                 node_retry
                  node_start
         a        harness_start
         a        text quick

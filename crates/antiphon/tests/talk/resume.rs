@@ -107,7 +107,7 @@ async fn all_agents_are_stopped_at_once() {
         lead     tool_result call_1_1 failed {"error":"cut off before it came to an end: the agent was cancelled","code":"cancelled"}
         lead     harness_end cancelled after 1
                  cancel_requested Now by ann
-                 node_end null ann cancelled the run
+                 node_end null cancelled by ann
                  layer_end
                  run_end
     "#]].assert_eq(&stage.told(&events(&run).await));

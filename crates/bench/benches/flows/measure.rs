@@ -51,8 +51,14 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Cost, T) {
 
 /// Runs a flow on the scheduler alone; how many nodes ran.
 pub(crate) fn schedule(flow: &Flow) -> usize {
-    let origin =
-        Origin { run: "r".into(), parent: None, turn: Some("r".into()), path: Vec::new(), item: false };
+    let origin = Origin {
+        run: "r".into(),
+        parent: None,
+        turn: Some("r".into()),
+        path: Vec::new(),
+        item: false,
+        span: None,
+    };
     let mut scheduler = Scheduler::new(flow.clone(), origin);
     let now = Now { at: Timestamp::from_millis(1).expect("a moment"), dice: 0.5, steps: None };
     let output = Json::from(Value::Null);

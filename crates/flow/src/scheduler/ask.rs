@@ -6,7 +6,7 @@ use antiphon_event::{Body, ErrorCode, Event, Json, RelayId, RelayKind, Timestamp
 use serde_json::{Map, Value, json};
 
 use super::end::Guarding;
-use super::spot::Why;
+use super::spot::{Status, Why};
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Auto, Human, NodeIndex, OnTimeout, Work};
 use crate::function::{Failure, Reply};
@@ -113,6 +113,9 @@ impl Scheduler {
     /// The run inside a node waits for a person, and so does the node.
     pub(super) fn pause(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
         self.current(attempt)?;
+        if self.spots[attempt.node].status == Status::Interrupted {
+            return Ok(Vec::new());
+        }
         let interrupt = Interrupt { reason: Why::Inside.reason().to_owned() };
         Ok(vec![self.node_event(now, attempt.node, Body::Interrupt(interrupt))])
     }

@@ -30,7 +30,7 @@ impl Scheduler {
     /// Cuts everything that is under way off; what is left of the run follows by itself.
     pub(super) fn stop(&self, now: Now) -> Vec<Event> {
         let why = match self.cancel {
-            Some(_) => format!("{} cancelled the run", self.canceller),
+            Some(_) => format!("cancelled by {}", self.canceller),
             None => "another node failed, and the flow fails fast".to_owned(),
         };
         self.cut(&why, now)
@@ -82,7 +82,7 @@ impl Scheduler {
 
     fn run_end(&self, status: NodeStatus, reason: Option<StopReason>, now: Now) -> Vec<Event> {
         let mut events = Vec::with_capacity(1);
-        let mut status = status;
+        let (mut status, mut reason) = (status, reason);
         let final_output = match self.final_output() {
             Ok(output) => output,
             Err(why) => {
@@ -93,6 +93,7 @@ impl Scheduler {
                 };
                 events.push(self.event(now, Body::Error(error)));
                 status = NodeStatus::Failed;
+                reason.get_or_insert(StopReason::Expression);
                 Json::from(Value::Null)
             }
         };

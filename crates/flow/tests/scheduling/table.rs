@@ -171,7 +171,7 @@ fn told(event: &Event) -> Option<String> {
 }
 
 fn origin() -> Origin {
-    Origin { run: "r".into(), parent: None, turn: None, path: Vec::new(), item: false }
+    Origin { run: "r".into(), parent: None, turn: None, path: Vec::new(), item: false, span: None }
 }
 
 /// Reads a flow of one line.

@@ -13,7 +13,7 @@ use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Work};
 use tokio::time::Instant;
 
-use super::{Driver, Due, Wake};
+use super::{AROUND, Driver, Due, Wake};
 use crate::agent::{of_call, of_node, own_harness};
 use crate::mind::{MODEL, Mind};
 use crate::model::{self, Answered};
@@ -282,18 +282,17 @@ impl Driver {
         self.try_tell(machine, Hears::Returned(call, result.map_err(failed)));
     }
 
-    /// The agents that an effect of the run around them stops.
-    pub(super) fn agents_inside(&self, machine: usize, effect: &crate::mind::Effect) -> Vec<usize> {
-        let inside = match effect {
+    /// The runs that an effect of the run around them stops.
+    pub(super) fn inside_of(&self, machine: usize, effect: &crate::mind::Effect) -> Vec<usize> {
+        match effect {
             crate::mind::Effect::Flow(antiphon_flow::Effect::Stop(attempt)) => {
                 self.inside(machine, *attempt).into_iter().collect()
             }
             crate::mind::Effect::Agent(Effect::Stop) => {
-                self.tree.machines[machine].children.values().copied().collect::<Vec<_>>()
+                self.tree.machines[machine].children.values().copied().collect()
             }
             crate::mind::Effect::Flow(_) | crate::mind::Effect::Agent(_) => Vec::new(),
-        };
-        inside.into_iter().filter(|inner| self.agent(*inner).is_some()).collect()
+        }
     }
 
     /// Stops all that an agent has under way, and the agents it called.
@@ -307,7 +306,7 @@ impl Driver {
         let inside: Vec<usize> = self.tree.machines[machine].children.values().copied().collect();
         for inner in inside {
             if !self.tree.machines[inner].mind.has_ended() {
-                self.stop_agent(inner, "run".to_owned(), Mode::Now);
+                self.stop_agent(inner, AROUND.to_owned(), Mode::Now);
             }
         }
     }

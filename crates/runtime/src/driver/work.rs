@@ -8,7 +8,7 @@ use antiphon_flow::function::Failure;
 use antiphon_flow::{Attempt, Effect, Input, Waits};
 use tokio::time::Instant;
 
-use super::{Driver, Due};
+use super::{AROUND, Driver, Due};
 use crate::mind::Mind;
 use crate::perform::{self, Begun};
 use crate::tree::{Task, child};
@@ -117,13 +117,13 @@ impl Driver {
     pub(super) fn stop(&mut self, machine: usize, attempt: Attempt) {
         self.drop_task(machine, attempt.node);
         if let Some(inner) = self.inside(machine, attempt) {
-            self.ask_to_stop(inner, "run", &Mode::Now);
+            self.ask_to_stop(inner, AROUND, &Mode::Now);
         }
     }
 
     pub(super) fn wind(&mut self, machine: usize, attempt: Attempt) {
         if let Some(inner) = self.inside(machine, attempt) {
-            self.ask_to_stop(inner, "run", &Mode::Graceful);
+            self.ask_to_stop(inner, AROUND, &Mode::Graceful);
         }
     }
 

@@ -75,8 +75,9 @@ impl Timeline {
         Some(())
     }
 
+    /// A run goes on; agents that nobody knows to be in a flow do so, too.
     pub(super) fn resumed(&mut self, event: &Event, changes: &mut Changes) -> Option<()> {
-        let run = self.flow_run(event, changes)?;
+        let run = *self.places.get(event.head.run_id.as_ref()?)?;
         let row = &mut self.runs[run];
         let steps = path!["runs", run];
         let mut edit = Edit::at(changes, steps);

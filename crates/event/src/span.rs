@@ -1,0 +1,183 @@
+//! [`Spans`]: what the spans of a run are called.
+//!
+//! Names of traces and spans follow from names that are in the events anyway, so that nobody has to keep them, a run
+//! that goes on in another process goes on in the same spans, and the same events have the same spans wherever they are
+//! made. Start reading at [`Spans::of`].
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::{CallId, EventFlowId, FlowNodeId, RunId, SpanId, TraceId};
+
+/// The spans of a run: its own, and those of what happens in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spans(u64);
+
+impl Spans {
+    /// The spans of this run.
+    pub fn of(run: &RunId) -> Self {
+        Self(text(SEED, run.as_str()))
+    }
+
+    /// That of the run itself.
+    pub fn own(self) -> SpanId {
+        named(self.0)
+    }
+
+    /// That of one attempt at a node of the flow.
+    pub fn of_node(self, node: &FlowNodeId, execution: u32, attempt: u32) -> SpanId {
+        named(number(text(self.0, node.as_str()), u64::from(execution) << 32 | u64::from(attempt)))
+    }
+
+    /// That of a model call of the agent: its steps count from 1.
+    pub fn of_step(self, step: u32) -> SpanId {
+        named(number(self.0, u64::from(step)))
+    }
+
+    /// That of running a call.
+    pub fn of_call(self, call: &CallId) -> SpanId {
+        named(text(self.0, call.as_str()))
+    }
+}
+
+impl TraceId {
+    /// The trace of a turn, which has the digits of the turn where that is a UUID.
+    pub fn of(turn: &EventFlowId) -> Self {
+        let digits: String = turn.as_str().chars().filter(|letter| *letter != '-').collect();
+        if digits.len() == 32 && digits.bytes().all(is_digit) && digits.bytes().any(|digit| digit != b'0') {
+            return Self::from(digits);
+        }
+        let first = text(SEED, turn.as_str());
+        Self::from(format!("{:016x}{:016x}", scatter(first), scatter(first ^ SEED)))
+    }
+}
+
+/// Text that is mostly sixteen hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Short {
+    /// Sixteen digits.
+    Digits([u8; 16]),
+    /// Whatever else somebody wrote.
+    Other(Arc<str>),
+}
+
+impl Deref for Short {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Self::Digits(digits) => std::str::from_utf8(digits).expect("digits are ASCII"),
+            Self::Other(text) => text,
+        }
+    }
+}
+
+impl From<&str> for Short {
+    fn from(text: &str) -> Self {
+        match <[u8; 16]>::try_from(text.as_bytes()) {
+            Ok(digits) if digits.iter().all(|digit| is_digit(*digit)) => Self::Digits(digits),
+            _ => Self::Other(Arc::from(text)),
+        }
+    }
+}
+
+impl From<String> for Short {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<Arc<str>> for Short {
+    fn from(text: Arc<str>) -> Self {
+        match Self::from(&*text) {
+            Self::Other(_) => Self::Other(text),
+            digits @ Self::Digits(_) => digits,
+        }
+    }
+}
+
+impl From<Short> for Arc<str> {
+    fn from(short: Short) -> Self {
+        match short {
+            Short::Other(text) => text,
+            Short::Digits(_) => Self::from(&*short),
+        }
+    }
+}
+
+fn is_digit(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
+}
+
+/// What names begin with, and what each step of mixing multiplies by. They never change: what they give is in journals.
+const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Mixes a text in, eight bytes at a time, and how long it is.
+fn text(state: u64, text: &str) -> u64 {
+    let chunks = text.as_bytes().chunks(8).map(|chunk| {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(bytes)
+    });
+    number(chunks.fold(state, number), text.len() as u64)
+}
+
+fn number(state: u64, number: u64) -> u64 {
+    let mixed = (state ^ number).wrapping_mul(PRIME);
+    (mixed ^ (mixed >> 32)).wrapping_mul(PRIME)
+}
+
+/// Lets every bit depend on every other.
+fn scatter(state: u64) -> u64 {
+    let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// The name of a span: never all zeroes, which means none.
+fn named(state: u64) -> SpanId {
+    let bytes = scatter(state).max(1).to_be_bytes();
+    let digit =
+        |place: usize| b"0123456789abcdef"[usize::from(bytes[place / 2] >> (4 * (1 - place % 2)) & 15)];
+    SpanId::digits(std::array::from_fn(digit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_never_change() {
+        let spans = Spans::of(&"run".into());
+        let names = [
+            spans.own(),
+            spans.of_node(&"write".into(), 1, 1),
+            spans.of_node(&"write".into(), 2, 1),
+            spans.of_node(&"write".into(), 1, 2),
+            spans.of_step(1),
+            spans.of_call(&"run/call".into()),
+        ];
+        expect_test::expect![[r#"
+            053cb505c7d0e440
+            2f380ac598dfa325
+            be1226ac8c2f2f03
+            70b5ce1497df42f2
+            f708f973d98330a9
+            ff43d6f8af07e5e1"#]].assert_eq(&names.map(|name| name.to_string()).join("\n"));
+    }
+
+    #[test]
+    fn a_trace_has_the_digits_of_its_turn() {
+        let trace = |turn: &str| TraceId::of(&turn.into()).to_string();
+        assert_eq!(trace("01a1bf96-04d2-7414-878b-c2ce7ed4d57b"), "01a1bf9604d27414878bc2ce7ed4d57b");
+        expect_test::expect!["6d897fae16101a2d0a8c2cfbd164a9ff"].assert_eq(&trace("a turn of another kind"));
+    }
+
+    #[test]
+    fn whatever_a_span_is_called_is_kept() {
+        for text in ["0123456789abcdef", "0123456789ABCDEF", "", "no digits at all", "sixteen letters!"] {
+            assert_eq!(SpanId::from(text).as_str(), text);
+        }
+    }
+}
