@@ -164,7 +164,8 @@ mod tests {
             be1226ac8c2f2f03
             70b5ce1497df42f2
             f708f973d98330a9
-            ff43d6f8af07e5e1"#]].assert_eq(&names.map(|name| name.to_string()).join("\n"));
+            ff43d6f8af07e5e1"#]]
+        .assert_eq(&names.map(|name| name.to_string()).join("\n"));
     }
 
     #[test]

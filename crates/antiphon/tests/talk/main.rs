@@ -11,5 +11,6 @@ mod server;
 mod stage;
 mod stop;
 mod subagent;
+mod trace;
 mod turn;
 mod view;

@@ -1,0 +1,197 @@
+//! Runs inside runs: when they end, when they wait, and who hears of it in which order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::{Body, Event, RelayId};
+use antiphon_flow::{Edge, Flow, Formula, Human, Node, OnTimeout};
+use antiphon_runtime::{Engine, Function, Invocation, Outcome, Run, TaskClock};
+use expect_test::{Expect, expect};
+
+fn engine() -> Engine {
+    let clock = TaskClock::new("2026-01-01T00:00:00Z".parse().expect("a moment"));
+    Engine::new(antiphon_store::open("memory:").expect("a store in memory")).clock(clock)
+}
+
+fn never() -> Node {
+    Node::function(Function::new(|_| std::future::pending::<Result<(), _>>()))
+}
+
+fn ask(timeout: Option<Duration>) -> Node {
+    Node::human(Human { prompt: "Go on?".into(), timeout, on_timeout: OnTimeout::Accept, ..Human::default() })
+}
+
+fn yes(relay_id: RelayId) -> RelayResolved {
+    RelayResolved {
+        relay_id,
+        approved: Some(true),
+        answer: None,
+        input: None,
+        scope: None,
+        reason: None,
+        by: "tester".into(),
+    }
+}
+
+/// Goes on with a run when the process that had it has let go of it.
+async fn resume(engine: &Engine, run: Run, flow: &Flow) -> Run {
+    let branch = run.branch().clone();
+    drop(run);
+    let next = Engine::clone(engine);
+    loop {
+        match next.resume(branch.clone(), Some(flow.clone())).await {
+            Ok(run) => return run,
+            Err(_) => tokio::task::yield_now().await,
+        }
+    }
+}
+
+async fn events(run: &Run) -> Vec<Event> {
+    let mut tail = run.events();
+    let mut all = Vec::new();
+    while let Some(page) = tail.next().await.expect("readable") {
+        all.extend(page);
+    }
+    all
+}
+
+/// Events of runs and nodes, those of inner runs with their way.
+fn told(events: &[Event]) -> String {
+    let mut lines = String::new();
+    for event in events {
+        let path: Vec<&str> = event.head.node_path.iter().flatten().map(AsRef::as_ref).collect();
+        let scope = match (&event.head.node_id, path.as_slice()) {
+            (Some(node), []) => node.to_string(),
+            (_, path) => path.join("/"),
+        };
+        let more = match &event.body {
+            Body::NodeEnd(end) => end.status.to_string(),
+            Body::RunEnd(end) => {
+                let status = end.status.as_ref().map(ToString::to_string).unwrap_or_default();
+                format!("{status} {}", end.reason.as_ref().map(ToString::to_string).unwrap_or_default())
+            }
+            Body::CancelRequested(request) => format!("by {}", request.by),
+            Body::RelayResolved(answer) => format!("by {}", answer.by),
+            Body::LayerStart(_) | Body::LayerEnd(_) | Body::EdgeTransition(_) | Body::SessionCreated(_) => {
+                continue;
+            }
+            _ => String::new(),
+        };
+        let line = format!("{:16} {} {more}", event.body.tag(), if scope.is_empty() { "-" } else { &scope });
+        lines.push_str(line.trim_end());
+        lines.push('\n');
+    }
+    lines
+}
+
+async fn check(flow: Flow, expected: Expect) {
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    run.wait().await.expect("no fault");
+    expected.assert_eq(&told(&events(&run).await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_cut_off_with_its_node_ends_before_it() {
+    let innermost = Flow::new("innermost").node("x", never()).build().expect("sound");
+    let inner = Flow::new("inner").node("y", Node::flow(innermost)).build().expect("sound");
+    let flow = Flow::new("outer")
+        .node("s", Node::flow(inner).timeout(Duration::from_millis(200)))
+        .build()
+        .expect("sound");
+    check(
+        flow,
+        expect![[r#"
+            run_start        -
+            node_start       s
+            run_start        s
+            node_start       s/y
+            run_start        s/y
+            node_start       s/y/x
+            node_timeout     s
+            cancel_requested - by the run around it
+            cancel_requested - by the run around it
+            node_end         s/y/x CANCELLED
+            run_end          s/y CANCELLED cancelled
+            node_end         s/y CANCELLED
+            run_end          s CANCELLED cancelled
+            node_end         s FAILED
+            run_end          - FAILED node_failed
+        "#]],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_run_waits_says_so_once() {
+    let items = Formula::closure(|_| serde_json::json!([1, 2]));
+    let flow = Flow::new("each").node("m", Node::map(items, ask(None))).build().expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow.clone(), Invocation::new("text")).await.expect("accepted");
+    loop {
+        let report = run.wait().await.expect("no fault");
+        if report.outcome != Outcome::Paused {
+            break;
+        }
+        run.answer(yes(report.relays[0].clone())).await.expect("taken");
+        run = resume(&engine, run, &flow).await;
+    }
+    let interrupts: Vec<String> = events(&run)
+        .await
+        .iter()
+        .filter(|event| matches!(event.body, Body::Interrupt(_)))
+        .filter_map(|event| event.head.node_id.as_ref().map(ToString::to_string))
+        .collect();
+    assert_eq!(interrupts.iter().filter(|node| *node == "m").count(), 1, "{interrupts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_expired_while_nobody_was_there_is_judged_before_the_run_is_said_to_wait() {
+    let code = Function::new(|_| async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok("written")
+    });
+    let flow = Flow::new("gate")
+        .node("gate", ask(Some(Duration::from_secs(1))))
+        .node("write", Node::function(code))
+        .edge(Edge::new("gate", "write"))
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow.clone(), Invocation::new("text")).await.expect("accepted");
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Paused);
+    let (branch, journal) = (run.branch().clone(), Arc::clone(engine.journal()));
+    drop(run);
+    while journal.claim(&branch.session).is_err() {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::advance(Duration::from_secs(2)).await;
+    let mut run = engine.resume(branch, Some(flow)).await.expect("gone on with");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!(
+        (report.outcome, report.output.to_text().into_owned()),
+        (Outcome::Completed, "written".to_owned())
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_output_cannot_be_worked_out_says_why_it_failed() {
+    let output = antiphon_flow::Expression::parse("outputs.a / 0").expect("an expression");
+    let flow = Flow::new("output")
+        .node("a", Node::expression("1").expect("an expression"))
+        .output(output)
+        .build()
+        .expect("sound");
+    check(
+        flow,
+        expect![[r#"
+            run_start        -
+            node_start       a
+            node_end         a COMPLETED
+            error            -
+            run_end          - FAILED expression
+        "#]],
+    )
+    .await;
+}
