@@ -146,6 +146,26 @@ impl Policy {
             .fold(Verdict::Allow, |verdict, part| verdict.stricter(self.verdict(ask, part)))
     }
 
+    /// Whether something that a call comes upon is as free to it as what it was called with: it is allowed, or nothing
+    /// is said about it that was not said about the call. `asked` is what the call was let through with.
+    pub fn reaches(&self, asked: &Ask<'_>, found: &Subject) -> bool {
+        let found = std::slice::from_ref(found);
+        let (lines, own) = (lines(asked), Ask { subjects: found, ..asked.clone() });
+        let found_lines = self::lines(&own);
+        let asked_parts = parts(asked, &lines);
+        parts(&own, &found_lines).iter().all(|part| self.is_as_free(asked, &asked_parts, part))
+    }
+
+    fn is_as_free(&self, asked: &Ask<'_>, parts: &[Part<'_>], found: &Part<'_>) -> bool {
+        let rule =
+            |part: &Part<'_>| self.decide(asked, part).and_then(|decided| decided.by).map(std::ptr::from_ref);
+        let own = self.decide(asked, found);
+        let is_allowed = own.is_some_and(|own| own.decision == Decision::Says(Action::Allow));
+        let is_same = || parts.iter().any(|part| rule(part) == rule(found));
+        (is_allowed || is_same())
+            && self.bound.as_ref().is_none_or(|bound| bound.is_as_free(asked, parts, found))
+    }
+
     /// The verdict about one part, here and in all that bounds this.
     fn verdict(&self, ask: &Ask<'_>, part: &Part<'_>) -> Verdict {
         let own = self.decide(ask, part);

@@ -127,13 +127,20 @@ pub enum Formula {
     /// Text that can be shown, checked and kept in a file.
     Expression(Expression),
     /// Rust code; must give the same answer whenever it sees the same.
-    Closure(Arc<dyn Fn(&Moment<'_>) -> Value + Send + Sync>),
+    Closure(Arc<dyn Fn(&Moment<'_>) -> Result<Value, String> + Send + Sync>),
 }
 
 impl Formula {
     /// A closure as a formula.
     pub fn closure<V: Into<Value>>(code: impl Fn(&Moment<'_>) -> V + Send + Sync + 'static) -> Self {
-        Self::Closure(Arc::new(move |moment| code(moment).into()))
+        Self::Closure(Arc::new(move |moment| Ok(code(moment).into())))
+    }
+
+    /// A closure that may have no answer; what it says then is what is wrong with the node.
+    pub fn fallible<V: Into<Value>>(
+        code: impl Fn(&Moment<'_>) -> Result<V, String> + Send + Sync + 'static,
+    ) -> Self {
+        Self::Closure(Arc::new(move |moment| code(moment).map(Into::into)))
     }
 
     /// The text of an expression.
@@ -155,7 +162,7 @@ impl Formula {
     pub(crate) fn evaluate(&self, moment: &Moment<'_>) -> Result<Value, String> {
         match self {
             Self::Expression(expression) => expression.evaluate(moment).map_err(|error| error.to_string()),
-            Self::Closure(code) => Ok(code(moment)),
+            Self::Closure(code) => code(moment),
         }
     }
 

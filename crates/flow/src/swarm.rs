@@ -24,7 +24,7 @@ pub struct Swarm {
     pub entry: Option<String>,
     /// How many times the work may change hands; 20 if absent.
     pub max_handoffs: Option<u64>,
-    /// How many times one agent may have it; 5 if absent.
+    /// How many times one agent may have it before the swarm fails; 5 if absent.
     pub max_turns: Option<u32>,
 }
 
@@ -44,12 +44,9 @@ impl Swarm {
             let others = targets(&agent, &settings, &names);
             let mut settings = settings.value();
             settings["handoffs"] = others.iter().map(String::as_str).collect();
-            let node = Node::agent(harness, settings)
-                .join(Join::Any)
-                .max_executions(self.max_turns.unwrap_or(TURNS_MAX));
-            flow = flow.node(agent.clone(), node);
+            flow = flow.node(agent.clone(), Node::agent(harness, settings).join(Join::Any));
             for to in others {
-                let when = When::If(to_whom(to.clone()));
+                let when = When::If(to_whom(to.clone(), self.max_turns.unwrap_or(TURNS_MAX)));
                 flow = flow.edge(Edge { from: agent.clone(), to, when });
             }
         }
@@ -65,7 +62,16 @@ fn targets(agent: &str, settings: &Json, names: &[String]) -> Vec<String> {
     }
 }
 
-/// Whether what an agent gave says that this one takes over.
-fn to_whom(name: String) -> Formula {
-    Formula::closure(move |moment: &Moment<'_>| moment.output()["handoff"] == name.as_str())
+/// Whether what an agent gave says that this one takes over, who may have the work so many times: agents that hand it to
+/// one another again and again get nowhere.
+fn to_whom(name: String, turns_max: u32) -> Formula {
+    Formula::fallible(move |moment: &Moment<'_>| {
+        let takes_over = moment.output()["handoff"] == name.as_str();
+        if takes_over && moment.executions_of(&name) >= turns_max {
+            return Err(format!(
+                "the work goes round in circles: `{name}` has had it {turns_max} times, which is `max_turns`"
+            ));
+        }
+        Ok(takes_over)
+    })
 }

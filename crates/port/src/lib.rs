@@ -24,5 +24,5 @@ pub use model::Model;
 pub use repl::{Host, Opening, Repl, ReplLimits, Sandbox, Turn};
 pub use reply::{Ack, Reply};
 pub use session::{Claim, Page, SessionSummary};
-pub use tool::{Future, Progress, Tool, ToolCall, ToolFault, ToolReply};
+pub use tool::{Future, Progress, Reach, Tool, ToolCall, ToolFault, ToolReply};
 pub use verdict::{Damage, Verdict, Wrong};

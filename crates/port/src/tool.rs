@@ -19,6 +19,29 @@ pub struct ToolCall {
     pub key: Arc<str>,
     /// Where what it says while it works goes.
     pub progress: Arc<dyn Progress>,
+    /// What it may touch beyond what it was called with.
+    pub reach: Reach,
+}
+
+/// What a call may touch of what it comes upon, such as the files in a folder that it searches.
+#[derive(Clone, Default)]
+pub struct Reach(Option<Arc<dyn Fn(&Subject) -> bool + Send + Sync>>);
+
+impl Reach {
+    /// As far as this says.
+    pub fn new(covers: impl Fn(&Subject) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(covers)))
+    }
+
+    /// As far as it gets.
+    pub fn everything() -> Self {
+        Self::default()
+    }
+
+    /// Whether something may be touched without asking.
+    pub fn covers(&self, subject: &Subject) -> bool {
+        self.0.as_ref().is_none_or(|covers| covers(subject))
+    }
 }
 
 /// Takes in what a tool says while it works.

@@ -102,6 +102,7 @@ impl Run {
             branch: self.branch.clone(),
             after,
             progress: self.progress.progress.clone(),
+            reading: None,
         }
     }
 

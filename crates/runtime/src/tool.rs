@@ -9,7 +9,7 @@ use antiphon_agent::machine::Returned;
 use antiphon_event::body::tool::ToolProgress;
 use antiphon_event::{Body, CallId, ErrorCode, Json};
 use antiphon_flow::function::{Failure, Reply};
-use antiphon_port::{Future, Progress, Tool, ToolCall, ToolReply};
+use antiphon_port::{Future, Progress, Reach, Tool, ToolCall, ToolReply};
 use futures_util::FutureExt;
 use tokio::task::AbortHandle;
 
@@ -26,6 +26,7 @@ pub(crate) struct Wanted {
     pub(crate) call: CallId,
     pub(crate) key: Arc<str>,
     pub(crate) timeout: Duration,
+    pub(crate) reach: Reach,
 }
 
 /// Where what a tool says goes: to the agent that called it.
@@ -46,9 +47,9 @@ impl Progress for Ear {
 /// Calls a tool for an agent.
 pub(crate) fn start(wanted: Wanted, mouth: Mouth) -> AbortHandle {
     tokio::spawn(async move {
-        let Wanted { tool, input, call, key, timeout } = wanted;
+        let Wanted { tool, input, call, key, timeout, reach } = wanted;
         let progress = Arc::new(Ear { call: call.clone(), mouth: mouth.clone() });
-        let work = run(&*tool, ToolCall { input, key, progress });
+        let work = run(&*tool, ToolCall { input, key, progress, reach });
         let result = tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| Err(overrun(timeout)));
         let result = result.map(|reply| Returned { output: reply.output, provenance: reply.provenance });
         mouth.wake(|machine, attempt| Wake::Returned(machine, attempt, call, result)).await;
@@ -88,7 +89,9 @@ impl Progress for Node {
 pub(crate) fn of_node(tool: Arc<dyn Tool>, call: Call) -> Future<Result<Reply, Failure>> {
     Box::pin(async move {
         let (input, key, name) = (call.input.clone(), Arc::clone(&call.key), tool.spec().name.clone());
-        let call = ToolCall { input, key, progress: Arc::new(Node(call, name)) };
+        let progress = Arc::new(Node(call, name));
+        // Whoever wrote the flow put it there.
+        let call = ToolCall { input, key, progress, reach: Reach::everything() };
         run(&*tool, call).await.map(|reply| Reply::new(reply.output))
     })
 }

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use antiphon_agent::Class;
+use antiphon_agent::permission::Subject;
 use antiphon_event::Provenance;
-use antiphon_port::{Tool, ToolFault, ToolReply};
+use antiphon_port::{Reach, Tool, ToolFault, ToolReply};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{Walk, WalkBuilder};
@@ -24,7 +25,8 @@ use hits::{Bounds, Hits};
 
 const DESCRIPTION: &str = "Search files. With `pattern`, a regular expression, lines that fit are given with their \
 numbers; without it, the names of files. `files` is a glob for names, such as `*.rs` or `src/**/*.{ts,tsx}`. What \
-ignore files such as .gitignore leave out is not searched.";
+ignore files such as .gitignore leave out is not searched, nor are files that a person would have to be asked about: \
+name such a file with `path`.";
 
 /// How many hits are given if the call does not say, and at most.
 const HITS: usize = 200;
@@ -59,14 +61,14 @@ struct Args {
 
 pub(crate) fn tool(workspace: &Workspace) -> impl Tool + use<> {
     let (mine, theirs) = (workspace.clone(), workspace.clone());
-    typed("search", DESCRIPTION, Class::Read, move |args: Args, _| {
+    typed("search", DESCRIPTION, Class::Read, move |args: Args, call| {
         let workspace = mine.clone();
-        blocking::run(move |wanted| find(&workspace, &args, wanted))
+        blocking::run(move |wanted| find(&workspace, &args, &call.reach, wanted))
     })
     .touching(move |args| vec![theirs.subject(args.path.as_deref().unwrap_or_default(), false)])
 }
 
-fn find(workspace: &Workspace, args: &Args, wanted: &Wanted) -> Result<ToolReply, ToolFault> {
+fn find(workspace: &Workspace, args: &Args, reach: &Reach, wanted: &Wanted) -> Result<ToolReply, ToolFault> {
     let start = workspace.resolve(args.path.as_deref().unwrap_or_default())?;
     let folder = folder(workspace, &start)?;
     let globs = args.files.as_deref().map(|glob| globs(&folder, glob)).transpose()?;
@@ -84,6 +86,10 @@ fn find(workspace: &Workspace, args: &Args, wanted: &Wanted) -> Result<ToolReply
             continue;
         }
         let shown = workspace.show(&path);
+        if !reach.covers(&found(&path, &shown)) {
+            hits.leave_out();
+            continue;
+        }
         match &matcher {
             None => hits.name(&shown),
             Some(matcher) => hits.lines(matcher, &path, &shown),
@@ -94,6 +100,11 @@ fn find(workspace: &Workspace, args: &Args, wanted: &Wanted) -> Result<ToolReply
     }
     wanted.check()?;
     Ok(ToolReply { output: hits.render().as_str().into(), provenance: Some(Provenance::File) })
+}
+
+/// A file as rules look at it. Links are not followed, so it is where it seems to be.
+fn found(path: &Path, shown: &str) -> Subject {
+    Subject::Path { given: shown.to_owned(), resolved: path.to_string_lossy().into_owned(), writes: false }
 }
 
 /// The folder that is searched, or the one of the file.

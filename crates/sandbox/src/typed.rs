@@ -90,7 +90,8 @@ pub struct Typed<Args> {
 /// #     fn say(&self, _: antiphon_event::Json) -> antiphon_port::Future<()> { Box::pin(async {}) }
 /// # }
 /// # let input = serde_json::json!({"a": 2, "b": 40}).into();
-/// # let call = antiphon_port::ToolCall { input, key: "k".into(), progress: std::sync::Arc::new(Silent) };
+/// # let (key, progress, reach) = ("k".into(), std::sync::Arc::new(Silent), antiphon_port::Reach::everything());
+/// # let call = antiphon_port::ToolCall { input, key, progress, reach };
 /// # let reply = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(add.call(call)).unwrap();
 /// assert_eq!(reply.output.to_text(), "42");
 /// ```

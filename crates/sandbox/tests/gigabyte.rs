@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use antiphon_event::Json;
-use antiphon_port::{Future, Progress, ToolCall};
+use antiphon_port::{Future, Progress, Reach, ToolCall};
 use antiphon_sandbox::{Workspace, tool};
 use expect_test::expect;
 use serde_json::json;
@@ -27,7 +27,10 @@ async fn a_gigabyte_of_output_costs_no_memory() {
     let progress = Arc::new(Counted::default());
     let input = json!({"command": "yes | head -c 1000000000; echo end"}).into();
     let before = memory_peak();
-    let reply = bash.call(ToolCall { input, key: "key".into(), progress: progress.clone() }).await.unwrap();
+    let reply = bash
+        .call(ToolCall { input, key: "key".into(), progress: progress.clone(), reach: Reach::everything() })
+        .await
+        .unwrap();
     let grown = memory_peak() - before;
     assert!(grown < 8 << 10, "grew by {grown} kB");
     let said = reply.output.to_text();

@@ -1,6 +1,7 @@
 //! May a call run? Calls are judged one after another in the order in which the model made them.
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use antiphon_event::body::request::Relay;
 use antiphon_event::body::tool::ToolCall;
@@ -9,8 +10,8 @@ use antiphon_event::{Body, Event, Json, RelayKind, Timestamp};
 use super::ask::{cancelled, denied};
 use super::calls::{Call, State};
 use super::say::parse_error;
-use super::{Agent, Failure, Now};
-use crate::permission::{Ask, Policy, Verdict};
+use super::{Agent, Failure, Now, World};
+use crate::permission::{Ask, Policy, Rule, Subject, Verdict};
 
 /// The tool by which a model asks a person.
 pub const ASK: &str = "ask";
@@ -157,17 +158,23 @@ impl Agent {
         self.policy().judge(&Ask { tool: &call.name, input, subjects: &subjects, sources: &sources })
     }
 
+    /// Whether what a call comes upon is as free to it as what it was called with.
+    pub fn reach(&self, call: &Call, world: &dyn World) -> impl Fn(&Subject) -> bool + Send + Sync + use<> {
+        let (tool, input) = (call.name.clone(), call.input.clone());
+        let (subjects, sources) = (world.subjects(&tool, &input), self.sources(&input));
+        let (outfit, grants) = (Arc::clone(self.outfit()), self.grants.clone());
+        // Most calls come upon nothing.
+        let policy = OnceLock::new();
+        move |found| {
+            let policy = policy.get_or_init(|| granted(&outfit.policy, &grants).into_owned());
+            let asked = Ask { tool: &tool, input: &input, subjects: &subjects, sources: &sources };
+            policy.reaches(&asked, found)
+        }
+    }
+
     /// The rules as they are now.
     pub(super) fn policy(&self) -> Cow<'_, Policy> {
-        let policy = &self.outfit().policy;
-        if self.grants.is_empty() {
-            return Cow::Borrowed(policy);
-        }
-        let mut policy = policy.clone();
-        for rule in &self.grants {
-            policy.grant(rule.clone());
-        }
-        Cow::Owned(policy)
+        granted(&self.outfit().policy, &self.grants)
     }
 
     fn too_deep(&self) -> Option<String> {
@@ -219,4 +226,16 @@ impl Agent {
             expires_at,
         }
     }
+}
+
+/// Rules with what people granted.
+fn granted<'a>(policy: &'a Policy, grants: &[Rule]) -> Cow<'a, Policy> {
+    if grants.is_empty() {
+        return Cow::Borrowed(policy);
+    }
+    let mut policy = policy.clone();
+    for rule in grants {
+        policy.grant(rule.clone());
+    }
+    Cow::Owned(policy)
 }

@@ -270,3 +270,26 @@ async fn a_swarm_is_bounded_and_hands_nothing_to_strangers() {
         flow.yaml:6:7: error: `code` is unreachable: no path leads to it from an entry; add an edge to `code`, or name it under `entry`
         flow.yaml:6:7: error: `review` is unreachable: no path leads to it from an entry; add an edge to `review`, or name it under `entry`"#]].assert_eq(&read(&plan).expect_err("nobody is called that"));
 }
+
+#[tokio::test]
+async fn a_swarm_that_goes_round_in_circles_fails() {
+    let agents = [("a", "b"), ("b", "a")].map(|(agent, to)| {
+        format!(
+            "{agent}: {{model: {{provider: scripted, replies: [[{{tool_call: {{name: handoff, input: {{to: {to}}}}}}}]]}}}}"
+        )
+    });
+    let flow = format!(
+        "antiphon: 1\nnodes:\n  s:\n    swarm:\n      max_turns: 2\n      agents:\n        {}\n",
+        agents.join("\n        ")
+    );
+    let stage = Stage::new();
+    let (report, events) = stage.play(&flow, &[]).await;
+    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(count(&events, |body| matches!(body, Body::Handoff(_))), 4, "{}", stage.told(&events));
+    let why = events.iter().rev().find_map(|event| match &event.body {
+        Body::NodeEnd(end) => end.error.as_ref().map(|error| error.message.clone()),
+        _ => None,
+    });
+    expect!["`b`: the condition of the edge to `a`: the work goes round in circles: `a` has had it 2 times, which is `max_turns`"]
+        .assert_eq(&why.unwrap_or_default());
+}

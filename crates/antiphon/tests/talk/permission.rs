@@ -119,3 +119,35 @@ async fn a_yes_for_the_project_is_kept_for_other_engines() {
     "#]]
     .assert_eq(&format!("{}---\n{kept}---\n{}", asked(&first), asked(&second)));
 }
+
+#[tokio::test]
+async fn a_search_leaves_out_what_it_would_have_to_ask_about() {
+    let search = |input: Value| json!([{"tool_call": {"name": "search", "input": input}}]);
+    let agent = json!({
+        "model": {"provider": "scripted", "replies": [
+            search(json!({"pattern": "PASSWORD"})),
+            search(json!({"files": "*"})),
+            search(json!({"pattern": "PASSWORD", "path": "private"})),
+            search(json!({"pattern": "PASSWORD", "path": ".env"})),
+            [{"text": "done"}],
+        ]},
+        "tools": ["search"],
+        "permissions": [{"deny": "*", "path": "private/**"}],
+    });
+    let mut stage = Stage::new();
+    for file in [".env", ".ssh/id_rsa", "a.pem", "open.txt", "private/x.txt"] {
+        let path = stage.folder().join(file);
+        std::fs::create_dir_all(path.parent().expect("in a folder")).expect("made");
+        std::fs::write(path, format!("PASSWORD of {file}")).expect("written");
+    }
+    let told = stage.talk(&agent, "go", &[Says::Yes]).await;
+    expect![[r#"
+        agent    tool_result call_1_1 "open.txt\n     1: PASSWORD of open.txt\n(1 match in 1 of 1 file)\n(4 files left out: rules do not allow them; name one with `path` to ask for it)"
+        agent    tool_result call_2_1 "open.txt\n(1 file)\n(4 files left out: rules do not allow them; name one with `path` to ask for it)"
+        agent    tool_result call_3_1 failed {"error":"denied: search: {deny: \"*\", path: \"private/**\"} (agent) denies reading `private` (really `FOLDER/private`)","code":"denied"}
+        agent    relay Permission search: search: {ask: "*", path: ["/**/.env", "/**/.env.*", "/**/.netrc", "/**/.ssh", "/**/.aws", "/**/*.pem", "/**/*.key"]} (built in) asks about reading `.env` (really `FOLDER/.env`)
+        agent    relay_resolved true by ann
+        agent    tool_result call_4_1 ".env\n     1: PASSWORD of .env\n(1 match in 1 of 1 file)"
+        agent    harness_end done after 5
+    "#]].assert_eq(&asked(&told));
+}

@@ -278,7 +278,11 @@ static SWARM: Object = Object {
         member("agents", Form::Dict(&Form::Object(&AGENT)), "The agents, by name."),
         member("entry", Form::Text, "Who begins; the first one if absent."),
         member("max_handoffs", Form::Count(0), "How many times the work may change hands; by default 20."),
-        member("max_turns", Form::Count(1), "How many times one agent may have it; by default 5."),
+        member(
+            "max_turns",
+            Form::Count(1),
+            "How many times one agent may have it before the swarm fails; by default 5.",
+        ),
     ],
     required: &["agents"],
     one_of: &[],

@@ -8,7 +8,7 @@ use std::time::Duration;
 use antiphon_agent::Server;
 use antiphon_event::Json;
 use antiphon_interop::mcp::{Connected, Fault, Options, connect};
-use antiphon_port::{Future, Progress, Tool, ToolCall, ToolFault, ToolReply};
+use antiphon_port::{Future, Progress, Reach, Tool, ToolCall, ToolFault, ToolReply};
 use expect_test::Expect;
 
 /// What a tool said while it worked.
@@ -65,7 +65,7 @@ pub(crate) fn call(
     heard: &Arc<Heard>,
 ) -> Future<Result<ToolReply, ToolFault>> {
     let input = serde_json::from_str(input).expect("the test writes JSON");
-    tool.call(ToolCall { input, key: "key".into(), progress: heard.clone() })
+    tool.call(ToolCall { input, key: "key".into(), progress: heard.clone(), reach: Reach::everything() })
 }
 
 /// Runs a script against a server. Its lines: `specs`, `names`, `left out`, or a tool and its arguments.

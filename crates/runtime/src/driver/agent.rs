@@ -11,6 +11,7 @@ use antiphon_agent::permission::Subject;
 use antiphon_event::{CallId, ErrorCode, Json, Mode};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Work};
+use antiphon_port::Reach;
 use tokio::time::Instant;
 
 use super::{AROUND, Driver, Due, Wake};
@@ -242,6 +243,7 @@ impl Driver {
             call: call.clone(),
             key: self.key(call),
             timeout: Duration::from_millis(agent.definition().limits.tool_timeout_ms),
+            reach: Reach::new(agent.reach(running, kit)),
         };
         let mouth = Mouth::new(machine, attempt, self.wakes.clone(), false);
         let abort = tool::start(wanted, mouth);

@@ -36,6 +36,7 @@ pub(super) struct Hits {
     searched: usize,
     with_hits: usize,
     unread: usize,
+    left_out: usize,
     stop: Option<Stop>,
 }
 
@@ -49,8 +50,18 @@ enum Stop {
 
 impl Hits {
     pub(super) fn new(bounds: Bounds) -> Self {
-        let (rows, noun) = (Vec::new(), "file");
-        Self { bounds, rows, size: 0, hits: 0, noun, searched: 0, with_hits: 0, unread: 0, stop: None }
+        Self {
+            bounds,
+            rows: Vec::new(),
+            size: 0,
+            hits: 0,
+            noun: "file",
+            searched: 0,
+            with_hits: 0,
+            unread: 0,
+            left_out: 0,
+            stop: None,
+        }
     }
 
     /// Whether nothing more is to be looked for.
@@ -59,6 +70,11 @@ impl Hits {
             self.stop = Some(Stop::Time);
         }
         self.stop.is_some() || self.bounds.wanted.is_over()
+    }
+
+    /// A file that may not be searched unasked.
+    pub(super) fn leave_out(&mut self) {
+        self.left_out += 1;
     }
 
     /// A file whose name fits.
@@ -125,6 +141,12 @@ impl Hits {
         self.rows.extend(notice.map(str::to_owned));
         if self.unread > 0 {
             self.rows.push(format!("({} could not be read)", count(self.unread, "file")));
+        }
+        if self.left_out > 0 {
+            let files = count(self.left_out, "file");
+            self.rows.push(format!(
+                "({files} left out: rules do not allow them; name one with `path` to ask for it)"
+            ));
         }
         self.rows.join("\n")
     }

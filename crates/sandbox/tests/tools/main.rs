@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use antiphon_event::Json;
-use antiphon_port::{Future, Progress, ToolCall, ToolFault, ToolReply};
+use antiphon_port::{Future, Progress, Reach, ToolCall, ToolFault, ToolReply};
 use antiphon_sandbox::{Workspace, tool};
 use expect_test::Expect;
 use serde_json::Value;
@@ -113,7 +113,8 @@ impl Bench {
 
     /// Calls a tool.
     async fn call(&self, name: &str, input: Value) -> Result<ToolReply, ToolFault> {
-        let call = ToolCall { input: input.into(), key: "run/node/1".into(), progress: self.said.clone() };
+        let (key, progress) = ("run/node/1".into(), self.said.clone());
+        let call = ToolCall { input: input.into(), key, progress, reach: Reach::everything() };
         tool(&self.workspace, name).expect("a tool").call(call).await
     }
 
