@@ -258,6 +258,14 @@ fn what_is_no_yaml_is_told_with_its_place() {
 }
 
 #[test]
+fn a_name_that_comes_twice_hides_no_other_mistake() {
+    let flow = "antiphon: 1\nnodes:\n  a: {function: task}\n  a: {functoin: task}\n  b: {functoin: task}\n";
+    let problems = read(flow).expect_err("two mistakes").to_string();
+    assert!(problems.contains("flow.yaml:4:3: error: `a` is there twice, first in line 3"), "{problems}");
+    assert!(problems.contains("flow.yaml:5:7"), "{problems}");
+}
+
+#[test]
 fn aliases_are_read_and_bounded() {
     let flow = "antiphon: 1\nnodes:\n  a: &n {function: task}\n  b: *n\n";
     assert_eq!(read(flow).expect("two nodes").flow.nodes().len(), 2);

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::door::{antiphon, command, recorded};
+use crate::place::Place;
 use crate::views::VIEWS;
 
 #[test]
@@ -155,4 +156,13 @@ fn a_long_stream_is_read_in_bounded_memory() {
         drop(stdin);
         assert!(child.wait_with_output().expect("it ends").status.success());
     }
+}
+
+#[test]
+fn an_output_that_takes_longer_to_read_than_a_frame_to_draw_is_shown() {
+    let flow = "antiphon: 1\nnodes:\n  a: {command: [sh, -c, 'head -c 6000000 /dev/zero | tr \"\\0\" x']}\n";
+    let place = Place::new(&[("large.yaml", flow)]);
+    let ran = place.run(&["run", "large.yaml", "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.lines().last().is_some_and(|line| line.contains("\"run_end\"")), "it ends with the end");
 }

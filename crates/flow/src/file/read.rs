@@ -12,7 +12,8 @@ use super::node::{count, duration, formula, number, schema, text, texts, truth, 
 use super::problem::Problem;
 use super::tree::{Place, Tree};
 use super::verify::{Verifier, arrow, key_schema};
-use super::{Inspector, Loader, join, yaml};
+use super::yaml::{self, Parsed};
+use super::{Inspector, Loader, join};
 use crate::builder::Builder;
 use crate::check::{self, Subject};
 use crate::definition::{Edge, Flow, Limits, Node, OnFailure, Settings, When, Work};
@@ -53,13 +54,20 @@ impl<'r, 'f> Reader<'r, 'f> {
 
     /// Reads a file's text; the flow, if it can be built.
     pub(super) fn text(&mut self, text: &str) -> Option<Flow> {
-        match yaml::parse(text) {
-            Ok(tree) => self.verified(&tree),
-            Err(broken) => {
-                self.verifier.error(broken.place, broken.message, None);
-                None
-            }
+        let tree = self.tree(text)?;
+        self.verified(&tree)
+    }
+
+    /// The tree that a text holds, once all that is wrong with it as such was told.
+    fn tree(&mut self, text: &str) -> Option<Tree> {
+        let (tree, wrong) = match yaml::parse(text) {
+            Ok(Parsed { tree, repeated }) => (Some(tree), repeated),
+            Err(broken) => (None, vec![broken]),
+        };
+        for broken in wrong {
+            self.verifier.error(broken.place, broken.message, None);
         }
+        tree
     }
 
     /// Reads a tree that nobody has looked at.
@@ -70,13 +78,7 @@ impl<'r, 'f> Reader<'r, 'f> {
 
     /// Reads the text of a file with an agent; its settings, if they can be read.
     pub(super) fn agent_text(&mut self, text: &str) -> Option<Value> {
-        let tree = match yaml::parse(text) {
-            Ok(tree) => tree,
-            Err(broken) => {
-                self.verifier.error(broken.place, broken.message, None);
-                return None;
-            }
-        };
+        let tree = self.tree(text)?;
         self.verifier.form(&tree, &Form::Object(&AGENT_FILE));
         self.version(&tree);
         self.models = by_name(tree.get("models"));

@@ -1,6 +1,6 @@
 //! YAML to a tree, within bounds.
 //!
-//! In: text, at most [`SIZE_MAX`] bytes. Out: one [`Tree`], or what is wrong and where. JSON is YAML, too. Words
+//! In: text, at most [`SIZE_MAX`] bytes. Out: one [`Tree`] and the names in it that came twice, or what is wrong and where. JSON is YAML, too. Words
 //! are read by the core schema of YAML 1.2: `yes` and `on` are texts. Aliases are copies, and what they copy
 //! counts against [`VALUES_MAX`]. Start reading at [`parse`].
 
@@ -35,22 +35,30 @@ impl Broken {
     }
 }
 
+/// What a text holds.
+pub(super) struct Parsed {
+    pub(super) tree: Tree,
+    /// Names that came again in their map; what they came with is left out.
+    pub(super) repeated: Vec<Broken>,
+}
+
 /// Reads a text that holds one document.
-pub(super) fn parse(text: &str) -> Result<Tree, Broken> {
+pub(super) fn parse(text: &str) -> Result<Parsed, Broken> {
     if text.len() > SIZE_MAX {
         let message = format!("the file is {} bytes long, at most {SIZE_MAX} are allowed", text.len());
         return Err(Broken::at(Place::default(), message));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut loader = Loader { events: Parser::new_from_str(text), anchors: BTreeMap::new(), values: 0 };
+    let events = Parser::new_from_str(text);
+    let mut loader = Loader { events, anchors: BTreeMap::new(), values: 0, repeated: Vec::new() };
     let found = loader.document();
     // YAML knows no pairs of surrogates, which JSON writes what is beyond the first plane with.
     if matches!(found, Err(Broken { is_syntax: true, .. }))
         && let Ok(value @ Value::Object(_)) = serde_json::from_str(text)
     {
-        return Ok(Tree::of_json(&value));
+        return Ok(Parsed { tree: Tree::of_json(&value), repeated: Vec::new() });
     }
-    found
+    found.map(|tree| Parsed { tree, repeated: loader.repeated })
 }
 
 struct Loader<'t> {
@@ -58,6 +66,7 @@ struct Loader<'t> {
     /// What aliases stand for, with how many values each has.
     anchors: BTreeMap<usize, (Tree, usize)>,
     values: usize,
+    repeated: Vec<Broken>,
 }
 
 impl<'t> Loader<'t> {
@@ -157,11 +166,16 @@ impl<'t> Loader<'t> {
                 _ => return Err(broken(&span, "the name of a member must be a text")),
             };
             let name = Name { place: place(&span), text };
-            if let Some(Place { line, .. }) = seen.insert(name.text.clone(), name.place) {
-                return Err(broken(&span, &format!("`{}` is there twice, first in line {line}", name.text)));
+            let first = seen.get(&name.text).map(|place: &Place| place.line);
+            let (event, value) = self.next()?;
+            let tree = self.tree(event, &value, depth + 1)?;
+            if let Some(line) = first {
+                let message = format!("`{}` is there twice, first in line {line}", name.text);
+                self.repeated.push(broken(&span, &message));
+                continue;
             }
-            let (event, span) = self.next()?;
-            members.push((name, self.tree(event, &span, depth + 1)?));
+            seen.insert(name.text.clone(), name.place);
+            members.push((name, tree));
         }
     }
 }
