@@ -8,7 +8,7 @@ use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
-use rustyline::history::FileHistory;
+use rustyline::history::{FileHistory, History as _};
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Behavior, Config, Context, Editor, Helper};
 
@@ -31,10 +31,14 @@ pub(super) enum Typed {
     End,
 }
 
-/// Where a person types.
+/// Where a person types. The editor is there while somebody types: it takes the signals of the terminal for itself, and
+/// two of them would take them from one another.
 pub(super) struct Prompt {
-    editor: Editor<Words, FileHistory>,
-    history: Option<PathBuf>,
+    config: Config,
+    palette: Palette,
+    /// What was typed before, and the file that keeps it.
+    history: FileHistory,
+    file: Option<PathBuf>,
 }
 
 impl Prompt {
@@ -47,38 +51,47 @@ impl Prompt {
             .history_ignore_space(true)
             .behavior(Behavior::PreferTerm)
             .build();
-        let mut editor = Editor::with_config(config).context("the terminal cannot be read")?;
-        editor.set_helper(Some(Words { palette }));
-        let history = folder.map(|folder| folder.join(HISTORY));
-        if let Some(history) = history.as_ref().filter(|history| history.exists())
-            && let Err(error) = editor.load_history(history)
+        let mut history = FileHistory::with_config(&config);
+        let file = folder.map(|folder| folder.join(HISTORY));
+        if let Some(file) = file.as_ref().filter(|file| file.exists())
+            && let Err(error) = history.load(file)
         {
-            notice(&format!("warning: the history {} cannot be read: {error}", history.display()));
+            notice(&format!("warning: the history {} cannot be read: {error}", file.display()));
         }
-        Ok(Self { editor, history })
+        Ok(Self { config, palette, history, file })
     }
 
     /// What is typed next; it is remembered.
     pub(super) fn read(&mut self) -> Result<Typed> {
-        let typed = typed(self.editor.readline("> "))?;
+        let typed = self.edit()?;
         if let Typed::Text(text) = &typed
             && !text.trim().is_empty()
         {
-            let added = self.editor.add_history_entry(text.as_str());
-            let kept = added.and_then(|_| match &self.history {
-                Some(history) => self.editor.append_history(history),
+            let added = self.history.add(text.as_str());
+            let kept = added.and_then(|_| match &self.file {
+                Some(file) => self.history.append(file),
                 None => Ok(()),
             });
             if let Err(error) = kept
-                && let Some(history) = self.history.take()
+                && let Some(file) = self.file.take()
             {
-                notice(&format!("warning: the history {} cannot be kept: {error}", history.display()));
+                notice(&format!("warning: the history {} cannot be kept: {error}", file.display()));
             }
         }
         Ok(match typed {
             Typed::Text(text) => Typed::Text(text.replace("\\\n", "\n")),
             other => other,
         })
+    }
+
+    fn edit(&mut self) -> Result<Typed> {
+        let history = std::mem::replace(&mut self.history, FileHistory::with_config(&self.config));
+        let mut editor =
+            Editor::with_history(self.config.clone(), history).context("the terminal cannot be read")?;
+        editor.set_helper(Some(Words { palette: self.palette }));
+        let read = editor.readline("> ");
+        std::mem::swap(editor.history_mut(), &mut self.history);
+        typed(read)
     }
 }
 

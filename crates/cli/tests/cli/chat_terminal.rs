@@ -69,6 +69,11 @@ fn one_key_decides_and_may_decide_for_the_session() {
     terminal.until(&["no, because"]);
     keys(&terminal, &["too dangerous", "Enter"]);
     terminal.until(&["▸ bash rm made ✗", "Then not."]);
+    // Whoever asked for words has given the terminal back.
+    keys(&terminal, &["wait", "Enter"]);
+    terminal.until(&["I begin"]);
+    keys(&terminal, &["C-c"]);
+    terminal.until(&["stopped\n\n>\n"]);
     keys(&terminal, &["choose", "Enter"]);
     terminal.until(&["? Which colour?", "1 red", "2 blue"]);
     keys(&terminal, &["2"]);
