@@ -131,13 +131,14 @@ impl Messages {
         messages.turns.iter().filter_map(of).filter(|(_, list)| !list.is_empty()).collect()
     }
 
-    /// What is new since this was last asked: how many turns are as they were, and the messages of each turn after
-    /// those. It costs what is new, unless a choice of what is active set the whole list anew.
-    pub fn news(&mut self, conversation: &Conversation) -> (usize, Vec<Vec<Message>>) {
+    /// What is new to the one who asks and has so many turns from when they last did: how many of those are as they
+    /// were, and the messages of each turn after them. It costs what is new, unless a choice of what is active set the
+    /// whole list anew.
+    pub fn news(&mut self, conversation: &Conversation, known: usize) -> (usize, Vec<Vec<Message>>) {
         if self.stale {
             self.rebuild(conversation);
         }
-        let kept = std::mem::replace(&mut self.kept, self.turns.len());
+        let kept = std::mem::replace(&mut self.kept, self.turns.len()).min(known);
         let turns = self.turns[kept..].iter();
         let messages = &*self;
         (kept, turns.map(|turn| write::Say { messages, conversation, turn }.all()).collect())

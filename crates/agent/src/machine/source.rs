@@ -29,7 +29,7 @@ impl Agent {
     }
 
     /// One more event that the agent sees.
-    pub(super) fn trace(&mut self, body: &Body) {
+    pub(super) fn sees(&mut self, body: &Body) {
         if let Some(origins) = &mut self.origins {
             saw(origins, body);
         }

@@ -28,7 +28,7 @@ impl Agent {
             self.told.notes = self.code_notes();
         }
         let (conversation, messages) = self.seen.projection_mut();
-        let (kept, turns) = messages.news(conversation);
+        let (kept, turns) = messages.news(conversation, self.told.ends.len().saturating_sub(1));
         let mut told = std::mem::take(&mut self.told);
         if told.ends.is_empty() {
             let before = self.before.iter().cloned();
