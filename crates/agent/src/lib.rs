@@ -11,6 +11,7 @@ pub mod machine;
 mod prompt;
 mod reply;
 mod rlm;
+mod said;
 mod tool;
 
 pub use definition::{
@@ -21,6 +22,7 @@ pub use machine::{Agent, Outfit};
 pub use prompt::Prompt;
 pub use reply::{Delta, Fault, Price, Stop, Tokens};
 pub use rlm::Rlm;
+pub use said::Said;
 pub use tool::{Class, Spec};
 
 pub use antiphon_view::messages::{Call, Content, Message, Thought};

@@ -20,6 +20,7 @@ mod place;
 mod say;
 mod source;
 mod telemetry;
+mod told;
 mod words;
 
 use std::collections::HashMap;
@@ -42,8 +43,9 @@ pub use self::outfit::Outfit;
 pub use self::own::own_tools;
 pub use self::permit::{AGENT, ASK, HANDOFF, QUERY};
 pub use self::telemetry::Tally;
+use self::told::Told;
 pub use self::words::{Effect, Failure, Input, Now, Refusal, Replied, Returned, Summarized, World};
-use crate::permission::Rule;
+use crate::permission::{Origins, Rule};
 use crate::{Definition, Message};
 
 /// One run of an agent: a machine over the events of the run.
@@ -59,6 +61,10 @@ pub struct Agent {
     before: Vec<Message>,
     /// The conversation it sees: its own, or that of its branch.
     seen: Projected<Messages>,
+    /// As its model was last told it.
+    told: Told,
+    /// Where what it sees came from, if a rule wants to know.
+    origins: Option<Origins>,
     phase: Phase,
     /// Model calls that came to an end, without those for summaries.
     iterations: u32,
@@ -159,6 +165,8 @@ impl Agent {
             outfit: None,
             before,
             seen,
+            told: Told::default(),
+            origins: None,
             phase: Phase::New,
             iterations: 0,
             begun: 0,
@@ -196,12 +204,15 @@ impl Agent {
     #[must_use]
     pub fn in_conversation(mut self, seen: Projected<Messages>) -> Self {
         self.seen = seen;
+        self.told = Told::default();
         self
     }
 
     /// Gives it what it may use. Needed before anything is decided.
     pub fn equip(&mut self, outfit: Arc<Outfit>) {
         self.outfit = Some(outfit);
+        self.told.unequip();
+        self.origins = self.origins_so_far();
     }
 
     /// Looks at an input and says what happens because of it; changes nothing.

@@ -2,7 +2,7 @@
 
 use antiphon_event::Json;
 
-use crate::{Message, Spec};
+use crate::{Said, Spec};
 
 /// One call of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -10,7 +10,7 @@ pub struct Prompt {
     /// Its instructions; empty for none.
     pub system: String,
     /// What was said so far, the oldest first. Ids are the vendor's own.
-    pub messages: Vec<Message>,
+    pub messages: Said,
     /// The tools it may call.
     pub tools: Vec<Spec>,
     /// The JSON Schema its answer has to fit.
@@ -28,9 +28,8 @@ pub struct Prompt {
 impl Prompt {
     /// About how many tokens it is: a quarter of its bytes, and a thousand for each image or document.
     pub fn tokens_estimated(&self) -> u64 {
-        let said: usize = self.messages.iter().map(Message::weight).sum();
         let offered: usize = self.tools.iter().map(Spec::weight).sum();
         let schema = self.output.as_ref().map_or(0, |schema| schema.as_str().len());
-        ((self.system.len() + said + offered + schema) as u64).div_ceil(4)
+        ((self.system.len() + self.messages.weight() + offered + schema) as u64).div_ceil(4)
     }
 }

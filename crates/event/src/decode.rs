@@ -15,6 +15,7 @@ use serde::de::value::{CowStrDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::body::content::Text;
 use crate::{Agent, Body, Error, Event, Extra, Head, Json, Kind, lift};
 
 /// A member that is not of the head: its name and its JSON text.
@@ -61,9 +62,21 @@ pub struct Decoder {
 impl Decoder {
     /// Reads one line. The place in the error is that within the line.
     pub fn decode(&mut self, line: &str) -> Result<Event, Error> {
-        let members = Vec::with_capacity(8);
-        let mut scan =
-            Scan { decoder: self, head: Head::default(), tag: None, members, nulls: Vec::new(), reading: "" };
+        self.decode_with(&Head::default(), line)
+    }
+
+    /// Reads what several events have in common: an object of members of the head. Nothing if it is anything else.
+    pub fn head(&mut self, line: &str) -> Option<Head> {
+        let mut scan = Scan::new(self, Head::default(), 0);
+        let mut json = serde_json::Deserializer::from_str(line);
+        json.deserialize_map(&mut scan).and_then(|()| json.end()).ok()?;
+        let Scan { head, tag, members, nulls, .. } = scan;
+        (tag.is_none() && members.is_empty() && nulls.is_empty()).then_some(head)
+    }
+
+    /// Reads one line of an event that has these members of the head as well.
+    pub fn decode_with(&mut self, head: &Head, line: &str) -> Result<Event, Error> {
+        let mut scan = Scan::new(self, head.clone(), 8);
         let mut json = serde_json::Deserializer::from_str(line);
         let scanned = json.deserialize_map(&mut scan).and_then(|()| json.end());
         if let Err(error) = scanned {
@@ -77,10 +90,26 @@ impl Decoder {
             return Err(Error::at(line, 0, format!("a `{tag}` event needs `{missing}`")));
         }
         lift::lift(kind, &mut members);
+        if let Some(body) = piece(&mut self.names, kind, &mut members) {
+            return Ok(Event { head, body, extra: Extra::new() });
+        }
         let mut members = Members { line, tag: &tag, members };
         let body = Body::decode(kind, &tag, &mut members)?;
         let extra = members.extra()?;
         Ok(Event { head, body, extra })
+    }
+}
+
+/// The body of a piece of text, which most events are, if its members were taken as they came.
+fn piece(names: &mut Names, kind: Kind, members: &mut [Member<'_>]) -> Option<Body> {
+    match members {
+        [(id, Raw::Plain(stream)), (content, Raw::Plain(piece))]
+            if kind == Kind::Text && id == "id" && content == "content" =>
+        {
+            let content = std::mem::take(piece).into_owned();
+            Some(Body::Text(Text { id: names.share(stream).into(), content, provenance: None }))
+        }
+        _ => None,
     }
 }
 
@@ -125,7 +154,12 @@ struct Scan<'a, 'de> {
     reading: &'static str,
 }
 
-impl<'de> Scan<'_, 'de> {
+impl<'a, 'de> Scan<'a, 'de> {
+    fn new(decoder: &'a mut Decoder, head: Head, members: usize) -> Self {
+        let members = Vec::with_capacity(members);
+        Self { decoder, head, tag: None, members, nulls: Vec::new(), reading: "" }
+    }
+
     /// Reads a name into its place; an error if the place is taken.
     fn name<A: MapAccess<'de>, T: From<Arc<str>>>(
         &mut self,
@@ -462,8 +496,7 @@ pub(crate) fn members(json: &str) -> Extra {
 
 /// The members of an object that has none of the head's.
 fn object<'de>(decoder: &mut Decoder, json: &'de str) -> Result<Vec<Member<'de>>, Error> {
-    let (members, nulls) = (Vec::new(), Vec::new());
-    let mut scan = Scan { decoder, head: Head::default(), tag: None, members, nulls, reading: "" };
+    let mut scan = Scan::new(decoder, Head::default(), 0);
     let scanned = serde_json::Deserializer::from_str(json).deserialize_map(&mut scan);
     scanned.map_err(|error| syntax(json, scan.reading, &error))?;
     Ok(scan.members)

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use antiphon_agent::{Content, Delta, Fault, Message, ModelUse, Prompt};
+use antiphon_agent::{Content, Delta, Fault, Message, ModelUse, Prompt, Said};
 use antiphon_model::{Recorder, Replay, Script, Step};
 use antiphon_port::Model;
 use expect_test::expect;
@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 const KEY: &str = "sk-live-0123456789abcdef";
 
 fn prompt(text: &str, call: u32) -> Arc<Prompt> {
-    let messages = vec![Message::User { content: Content::Text(text.to_owned()) }];
+    let messages = Said::from_iter([Message::User { content: Content::Text(text.to_owned()) }]);
     Arc::new(Prompt { system: "Be brief.".to_owned(), messages, call, ..Prompt::default() })
 }
 

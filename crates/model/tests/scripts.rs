@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_agent::{Content, Delta, Fault, Message, ModelUse, Prompt};
+use antiphon_agent::{Content, Delta, Fault, Message, ModelUse, Prompt, Said};
 use antiphon_event::Json;
 use antiphon_model::{Models, Script, Step};
 use antiphon_port::Model;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// A prompt of an agent that has asked so many times before.
 fn prompt(text: &str, call: u32) -> Arc<Prompt> {
-    let messages = vec![Message::User { content: Content::Text(text.to_owned()) }];
+    let messages = Said::from_iter([Message::User { content: Content::Text(text.to_owned()) }]);
     Arc::new(Prompt { messages, call, ..Prompt::default() })
 }
 

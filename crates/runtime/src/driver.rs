@@ -226,7 +226,7 @@ impl Driver {
             },
             woken = self.woken.recv() => {
                 self.wake(woken.expect("the driver holds a sender itself"));
-                self.hear();
+                self.hear(BATCH_MAX);
             }
             () = until(timer) => {}
             () = until(inbox) => {}
@@ -234,9 +234,12 @@ impl Driver {
         Ok(true)
     }
 
-    /// Takes in all that nodes have sent by now.
-    fn hear(&mut self) {
+    /// Takes in all that nodes have sent by now, or about so many events of it: a record is read as a whole.
+    fn hear(&mut self, events_max: usize) {
         for _ in 0..WAKES_MAX {
+            if self.batch.len() >= events_max {
+                break;
+            }
             let Ok(wake) = self.woken.try_recv() else { break };
             self.wake(wake);
         }

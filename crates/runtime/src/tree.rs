@@ -29,6 +29,7 @@ pub(crate) struct Machine {
     pub(crate) asking: HashMap<CallId, oneshot::Sender<Given>>,
     /// The calls of an agent, in the order in which they first ran: what gives each a place of its own.
     slots: Vec<CallId>,
+    slot_of: HashMap<CallId, usize>,
     /// The node, or the call, whose work it is.
     pub(crate) parent: Option<(usize, Attempt)>,
     /// The work that is under way, by node.
@@ -51,12 +52,16 @@ pub(crate) struct Machine {
 impl Machine {
     /// The place of a call of an agent.
     pub(crate) fn slot(&mut self, call: &CallId) -> usize {
-        let known = self.slots.iter().position(|slot| slot == call);
-        let slot = known.unwrap_or_else(|| {
-            self.slots.push(call.clone());
-            self.slots.len() - 1
-        });
-        MODEL + 1 + slot
+        if let Some(slot) = self.known_slot(call) {
+            return slot;
+        }
+        self.slot_of.insert(call.clone(), self.slots.len());
+        self.slots.push(call.clone());
+        MODEL + self.slots.len()
+    }
+
+    fn known_slot(&self, call: &CallId) -> Option<usize> {
+        self.slot_of.get(call).map(|slot| MODEL + 1 + slot)
     }
 
     /// The call that has this place.
@@ -129,6 +134,7 @@ impl Tree {
             session: None,
             asking: HashMap::new(),
             slots: Vec::new(),
+            slot_of: HashMap::new(),
             parent,
             tasks: Tasks::default(),
             children: HashMap::new(),
@@ -179,7 +185,7 @@ impl Tree {
     /// Whether anything can still happen in a run without a person; an agent that has called others and does nothing
     /// else waits if they do.
     pub(crate) fn is_at_work(&self, machine: usize) -> bool {
-        let Machine { mind, slots, children, .. } = &self.machines[machine];
+        let Machine { mind, children, .. } = &self.machines[machine];
         let Some(agent) = mind.as_agent().filter(|agent| agent.at_work()) else { return mind.is_at_work() };
         let mut called = 0;
         for open in agent.open() {
@@ -190,7 +196,7 @@ impl Tree {
                 return true;
             };
             called += 1;
-            let slot = slots.iter().position(|slot| *slot == call).map(|slot| MODEL + 1 + slot);
+            let slot = self.machines[machine].known_slot(&call);
             let inner = slot.and_then(|slot| children.get(&(slot, 1)));
             let waits = |inner: &usize| self.machines[*inner].mind.has_started() && !self.is_at_work(*inner);
             if !inner.is_some_and(waits) {

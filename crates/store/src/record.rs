@@ -89,10 +89,11 @@ impl Reader {
         skip: usize,
         mut each: impl FnMut(Event) -> bool,
     ) -> Result<(), String> {
-        let Some((shared, mut rest)) = cut(record) else {
+        let Some((first, mut rest)) = cut(record) else {
             return Err("the record has no line".into());
         };
-        let Some(shared) = shared.strip_prefix('{').and_then(|shared| shared.strip_suffix('}')) else {
+        let head = self.decoder.head(first);
+        let Some(shared) = first.strip_prefix('{').and_then(|first| first.strip_suffix('}')) else {
             return Err("the first line of the record is no object".into());
         };
         let mut index = 0;
@@ -102,7 +103,11 @@ impl Reader {
             if index <= skip {
                 continue;
             }
-            let event = self.event(shared, line).map_err(|error| format!("line {}: {error}", index + 1))?;
+            let event = match &head {
+                Some(head) => self.decoder.decode_with(head, line),
+                None => self.event(shared, line),
+            };
+            let event = event.map_err(|error| format!("line {}: {error}", index + 1))?;
             if !each(event) {
                 return Ok(());
             }
@@ -110,6 +115,7 @@ impl Reader {
         if rest.is_empty() { Ok(()) } else { Err("the record is cut off".into()) }
     }
 
+    /// The event of a line, where what it shares with others is not as we write it.
     fn event(&mut self, shared: &str, line: &str) -> Result<Event, antiphon_event::Error> {
         let (true, Some(own)) = (!shared.is_empty(), line.strip_prefix('{')) else {
             return self.decoder.decode(line);

@@ -46,6 +46,12 @@ pub struct Messages {
     signatures: BTreeMap<Place, String>,
     /// Whether the turns are to be put together anew before anybody reads them.
     stale: bool,
+    /// How many turns are as they were when somebody last asked for [news](Self::news).
+    #[serde(skip)]
+    kept: usize,
+    /// Ids with a number behind them that were there before the one without: it changes how they are written.
+    #[serde(skip)]
+    early: BTreeSet<String>,
 }
 
 /// Whether a run is in scope, and why that may change.
@@ -125,6 +131,36 @@ impl Messages {
         messages.turns.iter().filter_map(of).filter(|(_, list)| !list.is_empty()).collect()
     }
 
+    /// What is new to the one who asks and has so many turns from when they last did: how many of those are as they
+    /// were, and the messages of each turn after them. It costs what is new, unless a choice of what is active set the
+    /// whole list anew.
+    pub fn news(&mut self, conversation: &Conversation, known: usize) -> (usize, Vec<Vec<Message>>) {
+        if self.stale {
+            self.rebuild(conversation);
+        }
+        let kept = std::mem::replace(&mut self.kept, self.turns.len()).min(known);
+        let turns = self.turns[kept..].iter();
+        let messages = &*self;
+        (kept, turns.map(|turn| write::Say { messages, conversation, turn }.all()).collect())
+    }
+
+    /// A turn is not as it was.
+    fn touch(&mut self, turn: u32) {
+        self.kept = self.kept.min(turn as usize);
+    }
+
+    /// Notes a call that changes how the ids of others are written, or whose own id may come to be written otherwise.
+    fn number(&mut self, conversation: &Conversation, placed: Placed, event: &Event) {
+        let (Body::ToolCall(call), Some(node)) = (&event.body, conversation.node(placed.node)) else { return };
+        let id = node.id().as_str();
+        if !self.early.is_empty() && (self.early.remove(id) | self.early.remove(call.id.as_str())) {
+            self.kept = 0;
+        }
+        let stem = id.rsplit_once('~').map(|(stem, _)| stem);
+        let is_early = |stem: &&str| conversation.resolve(node.run(), stem, Kind::ToolCall).is_none();
+        self.early.extend(stem.filter(is_early).map(str::to_owned));
+    }
+
     fn placed(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
         if let Body::Reasoning(reasoning) = &event.body
             && let Some(signature) = &reasoning.signature
@@ -132,6 +168,7 @@ impl Messages {
             self.signatures.insert(placed.block, signature.clone());
         }
         self.enter_run(conversation, placed.node);
+        self.number(conversation, placed, event);
         let moved = placed.change == Change::Added && self.adopt(conversation, placed.node);
         self.stale |= moved;
         // When the turns are put together anew, what was placed is found anyway.
@@ -246,6 +283,7 @@ impl Messages {
         if discarded || !matters(kind) {
             return;
         }
+        self.touch(turn);
         if matches!(kind, Kind::ToolResult | Kind::ReplOutput) {
             self.answered(conversation, placed.node, changes);
         } else if placed.new_block {
@@ -337,15 +375,18 @@ impl Messages {
     }
 
     /// Says what came of a call.
-    fn answered(&self, conversation: &Conversation, answer: Place, changes: &mut Changes) {
+    fn answered(&mut self, conversation: &Conversation, answer: Place, changes: &mut Changes) {
         let call = conversation.call_of(answer);
-        let Some(place) = call.and_then(|call| conversation.block_of(call)).filter(|_| changes.are_wanted())
-        else {
+        let Some(place) = call.and_then(|call| conversation.block_of(call)) else {
             return;
         };
         let Some(at) = conversation.block(place).and_then(|block| self.turn_at(block.message)) else {
             return;
         };
+        self.touch(at);
+        if !changes.are_wanted() {
+            return;
+        }
         let turn = &self.turns[at as usize];
         if let Ok(nth) = turn.calls.binary_search(&place) {
             let place = self.sizes.before(at as usize) + turn.users + 1 + nth;
@@ -366,6 +407,7 @@ impl Messages {
         let messages = blocks.filter_map(|block| conversation.block(block)).map(|block| block.message);
         let turns: BTreeSet<u32> = messages.filter_map(|message| self.turn_at(message)).collect();
         for turn in turns {
+            self.touch(turn);
             let start = self.sizes.before(turn as usize);
             for _ in 0..self.sizes.of(turn as usize) {
                 changes.remove(path!["messages", start]);
@@ -393,7 +435,7 @@ impl Messages {
 
     /// Puts the list together anew, after a change of what is active or of who belongs to whom.
     fn rebuild(&mut self, conversation: &Conversation) {
-        self.stale = false;
+        (self.stale, self.kept) = (false, 0);
         self.turns.clear();
         self.turn_of.clear();
         self.sizes = Weights::default();

@@ -51,6 +51,11 @@ impl<P: Projection> Projected<P> {
     pub fn projection(&self) -> &P {
         &self.projection
     }
+
+    /// Both, where the projection remembers what it was asked.
+    pub fn projection_mut(&mut self) -> (&Conversation, &mut P) {
+        (&self.conversation, &mut self.projection)
+    }
 }
 
 impl<P: Projection> View for Projected<P> {

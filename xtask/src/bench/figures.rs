@@ -118,8 +118,12 @@ pub(super) struct FlowPoint {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Agents {
     pub(super) step_micros: f64,
+    pub(super) first_steps_micros: f64,
+    pub(super) last_steps_micros: f64,
+    pub(super) turn_micros: f64,
     pub(super) pieces_per_second: f64,
     pub(super) agent_micros: f64,
+    pub(super) bare_micros: f64,
 }
 
 /// What a step adds to a file.
@@ -154,8 +158,24 @@ pub(super) struct Journal {
 pub(super) struct Peers {
     pub(super) client: Option<Client>,
     pub(super) engines: Vec<Engine>,
+    pub(super) agents: Option<Strands>,
     /// Those that were asked for and could not be measured, and why.
     pub(super) missing: Vec<String>,
+}
+
+/// The agents of Strands.
+pub(super) struct Strands {
+    /// What it calls itself.
+    pub(super) version: String,
+    pub(super) rows: Vec<StrandsRow>,
+}
+
+/// So many agents in a row: milliseconds of each, in a graph and by itself.
+#[derive(Debug, PartialEq)]
+pub(super) struct StrandsRow {
+    pub(super) agents: usize,
+    pub(super) graph_millis: f64,
+    pub(super) bare_millis: f64,
 }
 
 /// `@ag-ui/client`.

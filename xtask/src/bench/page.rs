@@ -21,6 +21,7 @@ const SECTIONS: &[fn(&Figures) -> Option<String>] = &[
     missing,
     |figures| Some(flows::section(&figures.flows)),
     |figures| Some(agents::section(&figures.agents)),
+    agents::beside,
     |figures| Some(journal::section(&figures.journal)),
     |figures| Some(table(&figures.growth.rows)),
     |figures| Some(counts(figures.instructions.as_ref()?)),
@@ -192,6 +193,7 @@ make bench PEERS=folder         # with the ratios: the folder holds ag-ui, langg
 cargo bench -p antiphon-bench --bench speed        # times by divan
 cargo bench -p antiphon-bench --bench growth       # how they grow
 cargo bench -p antiphon-bench --bench flows        # what running a flow costs
+cargo bench -p antiphon-bench --bench agents       # what the agent loop costs
 cargo bench -p antiphon-bench --bench journal      # what keeping events costs
 cargo bench -p antiphon-bench --bench instructions # counts, by valgrind
 ```
@@ -285,7 +287,8 @@ mod tests {
         };
         let client = Client { version: "client 1".to_owned(), rows: vec![theirs] };
         let missing = vec!["AgentOS (its folder is not there)".to_owned()];
-        let peers = Peers { client: Some(client), engines: Vec::new(), missing };
+        let strands = Some(agents::tests::strands());
+        let peers = Peers { client: Some(client), engines: Vec::new(), agents: strands, missing };
         let machine = Machine { cores: 2, model: "a machine".to_owned(), rustc: "rustc 1".to_owned() };
         let (flows, journal) = (flows::tests::figures(), journal::tests::figures());
         let agents = agents::tests::figures();

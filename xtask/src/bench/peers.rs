@@ -3,6 +3,7 @@
 //! In: the folder with what drives them. Out: their figures; one that is not there, or cannot be installed, is named
 //! instead. Start reading at [`measure`]; a new one that runs graphs is a line in [`engine::ENGINES`].
 
+mod agents;
 mod client;
 mod engine;
 
@@ -25,6 +26,8 @@ pub(super) fn measure(folder: &Path, step: &dyn Fn(&str)) -> Peers {
         let measured = kept(&mut peers.missing, engine.name, engine.measure(folder));
         peers.engines.extend(measured);
     }
+    step("measuring the agents of Strands");
+    peers.agents = kept(&mut peers.missing, agents::NAME, agents::measure(folder));
     peers
 }
 
@@ -70,6 +73,14 @@ impl Place {
         Ok(())
     }
 
+    /// What a package for node calls its version, and that of node.
+    fn node_version(&self, package: &str) -> anyhow::Result<String> {
+        let code = "const at = `./node_modules/${process.argv[1]}/package.json`; \
+            console.log(JSON.parse(fs.readFileSync(at)).version + ', node ' + process.version)";
+        let version = said(Command::new("node").args(["-e", code, package]).current_dir(&self.0))?;
+        Ok(format!("{package} {}", version.trim()))
+    }
+
     /// The Python of that environment.
     fn python(&self) -> PathBuf {
         self.0.join("venv/bin/python")
@@ -91,11 +102,11 @@ mod tests {
     #[test]
     fn peers_that_are_not_there_are_named_and_nothing_else_happens() {
         let peers = measure(Path::new("no such folder"), &|_| ());
-        assert!(peers.client.is_none() && peers.engines.is_empty());
+        assert!(peers.client.is_none() && peers.engines.is_empty() && peers.agents.is_none());
         assert_eq!(
             peers.missing.first().map(String::as_str),
             Some("`@ag-ui/client` (its folder is not there)")
         );
-        assert_eq!(peers.missing.len(), 1 + engine::ENGINES.len());
+        assert_eq!(peers.missing.len(), 2 + engine::ENGINES.len());
     }
 }

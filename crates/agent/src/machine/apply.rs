@@ -23,6 +23,7 @@ impl Agent {
     pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
         self.pass_time(event);
         self.seen.apply(event, &mut Changes::default());
+        self.sees(&event.body);
         self.heed(event);
         if event.head.run_id.as_ref() != Some(&self.origin.run) {
             return Vec::new();

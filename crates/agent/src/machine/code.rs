@@ -330,9 +330,9 @@ fn note(content: &str) -> Body {
     Body::User(User { content: UserContent::Text(content.to_owned()), delivery: None, provenance })
 }
 
-/// The conversation as a model that writes code sees it: what its code called is the code's business.
-pub(super) fn without_calls(messages: Vec<Message>) -> Vec<Message> {
-    let kept = messages.into_iter().filter_map(|message| match message {
+/// A message as a model that writes code sees it, if it does: what its code called is the code's business.
+pub(super) fn without_calls(message: Message) -> Option<Message> {
+    match message {
         Message::Tool { .. } | Message::Assistant { content: None, reasoning: None, .. } => None,
         Message::Assistant { content, reasoning, .. } => {
             Some(Message::Assistant { content, reasoning, tool_calls: None })
@@ -341,6 +341,5 @@ pub(super) fn without_calls(messages: Vec<Message>) -> Vec<Message> {
             Some(Message::User { content: Content::Text("(it printed nothing)".to_owned()) })
         }
         Message::User { content } => Some(Message::User { content }),
-    });
-    kept.collect()
+    }
 }

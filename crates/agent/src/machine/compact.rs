@@ -6,7 +6,7 @@ use antiphon_event::{Body, Event};
 
 use super::say::usage;
 use super::{Agent, Now, Refusal, Summarized};
-use crate::{Content, Fault, Message, Prompt};
+use crate::{Content, Fault, Message, Prompt, Said};
 
 /// Who says that a summary was tried in vain.
 pub(super) const SOURCE: &str = "compact";
@@ -47,7 +47,7 @@ impl Agent {
         let content = Content::Text(text);
         Some(Prompt {
             system: INSTRUCTIONS.to_owned(),
-            messages: vec![Message::User { content }],
+            messages: Said::from_iter([Message::User { content }]),
             max_tokens: self.definition.model.max_tokens,
             call: self.asked(),
             ..Prompt::default()

@@ -41,8 +41,9 @@ const WRAP_UP_CODE: &str =
     "You have no more steps. Say what you found and what is left to do; write no code.";
 
 impl Agent {
-    /// What the model is to be asked now.
-    pub fn next(&self) -> Next {
+    /// What the model is to be asked now. What was asked before is kept, so it costs what has come since.
+    pub fn next(&mut self) -> Next {
+        self.catch_up();
         if let Some(prompt) = self.summary_prompt() {
             return Next::Summary(prompt);
         }
@@ -50,9 +51,8 @@ impl Agent {
         let system = [self.definition.system.as_deref().unwrap_or_default(), &outfit.notes];
         let mut system: Vec<&str> = system.into_iter().filter(|part| !part.is_empty()).collect();
         let coding = self.is_coding();
-        let notes = if coding && !wrapping { self.code_notes() } else { String::new() };
-        if !notes.is_empty() {
-            system.push(&notes);
+        if coding && !wrapping {
+            system.push(&self.told.notes);
         }
         if wrapping {
             system.push(if coding { WRAP_UP_CODE } else { WRAP_UP });
@@ -60,7 +60,7 @@ impl Agent {
         let model = &self.definition.model;
         Next::Step(Prompt {
             system: system.join("\n\n"),
-            messages: self.messages(),
+            messages: self.told.said.clone(),
             tools: if wrapping || coding { Vec::new() } else { outfit.specs().cloned().collect() },
             output: self.definition.output.clone().filter(|_| wrapping || !coding),
             max_tokens: model.max_tokens,
@@ -73,14 +73,15 @@ impl Agent {
     /// The conversation as it sees it, with long results cut.
     pub fn messages(&self) -> Vec<Message> {
         let own = self.seen.projection().list(self.seen.conversation());
-        let mut messages = self.before.clone();
-        messages.extend(own);
-        for message in &mut messages {
-            if let Message::Tool { content, .. } = message {
-                cut(content, self.definition.limits.max_result_chars);
-            }
+        self.before.iter().cloned().chain(own).filter_map(|message| self.shown(message)).collect()
+    }
+
+    /// A message as the model is shown it, if it is at all.
+    pub(super) fn shown(&self, mut message: Message) -> Option<Message> {
+        if let Message::Tool { content, .. } = &mut message {
+            cut(content, self.definition.limits.max_result_chars);
         }
-        if self.is_coding() { without_calls(messages) } else { messages }
+        if self.is_coding() { without_calls(message) } else { Some(message) }
     }
 
     /// How many times it has asked its model: for steps and for summaries, failures that were tried again included.

@@ -28,6 +28,7 @@ pub struct Outfit {
 #[derive(Debug)]
 struct Offered {
     spec: Spec,
+    schema: Value,
     validator: Option<Validator>,
 }
 
@@ -44,8 +45,9 @@ impl Outfit {
     ) -> Self {
         let offered = specs.into_iter().map(|spec| {
             // A schema that cannot be used is the tool's own fault; the tool then looks for itself.
-            let validator = jsonschema::validator_for(&spec.input.value()).ok();
-            (spec.name.clone(), Offered { spec, validator })
+            let schema = spec.input.value();
+            let validator = jsonschema::validator_for(&schema).ok();
+            (spec.name.clone(), Offered { spec, schema, validator })
         });
         let answer = answer.and_then(|schema| jsonschema::validator_for(&schema.value()).ok());
         Self { tools: offered.collect(), policy, notes, context: None, answer }
@@ -80,8 +82,7 @@ impl Outfit {
             return Err(self.unknown(name));
         };
         let mut value = input.value();
-        let schema = offered.spec.input.value();
-        let filled = fill(&mut value, &schema);
+        let filled = fill(&mut value, &offered.schema);
         let mistakes: Vec<String> = offered
             .validator
             .iter()

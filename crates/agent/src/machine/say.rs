@@ -6,7 +6,7 @@ use antiphon_event::body::content::{Reasoning, Text};
 use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::system::{Error, ModelRetry, Usage};
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{Body, EndReason, Event, Json};
+use antiphon_event::{Body, EndReason, Event, Json, StreamId};
 use serde_json::{Value, json};
 
 use super::{Agent, Now, Refusal, Replied};
@@ -32,11 +32,10 @@ impl Agent {
         let mut fresh = HashSet::new();
         let mut signed = self.signed;
         let head = self.step_head(now);
+        let text = StreamId::from(self.stream("text"));
         for delta in deltas {
             let body = match delta {
-                Delta::Text(content) => {
-                    Body::Text(Text { id: self.stream("text").into(), content, provenance: None })
-                }
+                Delta::Text(content) => Body::Text(Text { id: text.clone(), content, provenance: None }),
                 Delta::Reasoning(content) => self.reasoning(signed, content, None),
                 Delta::Signature(signature) => {
                     signed += 1;

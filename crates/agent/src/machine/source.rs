@@ -7,11 +7,15 @@ use crate::permission::Origins;
 use crate::{Content, Message};
 
 impl Agent {
-    /// Where arguments came from. It takes a look at all that the agent has seen, so it is only found out where a rule
-    /// wants to know.
+    /// Where arguments came from; found out only where a rule wants to know.
     pub(super) fn sources(&self, input: &Json) -> Vec<Provenance> {
+        self.origins.as_ref().map_or_else(Vec::new, |origins| origins.of(input))
+    }
+
+    /// Where all came from that the agent has seen so far, if a rule wants to know. From then on each event adds to it.
+    pub(super) fn origins_so_far(&self) -> Option<Origins> {
         if !self.outfit().policy.looks_at_sources() {
-            return Vec::new();
+            return None;
         }
         let mut origins = Origins::default();
         for message in &self.before {
@@ -21,7 +25,14 @@ impl Agent {
         for node in (0..).map_while(|place| conversation.node(place)) {
             saw(&mut origins, node.body());
         }
-        origins.of(input)
+        Some(origins)
+    }
+
+    /// One more event that the agent sees.
+    pub(super) fn sees(&mut self, body: &Body) {
+        if let Some(origins) = &mut self.origins {
+            saw(origins, body);
+        }
     }
 }
 

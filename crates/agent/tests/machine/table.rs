@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use antiphon_agent::machine::{Effect, Input, Now, Open, Origin, World};
+use antiphon_agent::machine::{Effect, Input, Next, Now, Open, Origin, World};
 use antiphon_agent::permission::Subject;
-use antiphon_agent::{Agent, Outfit};
+use antiphon_agent::{Agent, Outfit, Said};
 use antiphon_event::{Body, CallId, Event, Json, ReplId, Timestamp};
 use antiphon_view::messages::Scope;
 use antiphon_view::{Changes, Messages, Projected, View};
@@ -177,21 +177,26 @@ impl Table {
         effects
     }
 
-    pub(crate) fn laws(&self) {
+    pub(crate) fn laws(&mut self) {
         self.replays();
         self.waits();
         self.answers();
     }
 
     /// Applying the history, as a journal keeps it, to a new machine gives the machine that made it.
-    fn replays(&self) {
+    fn replays(&mut self) {
         let mut again = machine(&self.setup, &self.outfit);
         for event in &self.history {
             let kept = Event::from_json(&event.to_json()).expect("what was written can be read");
             again.apply(&kept);
         }
         assert_eq!(told(&again), told(&self.agent), "a replay ends where the run did");
-        assert_eq!(again.next(), self.agent.next(), "a replay asks the model the same");
+        let next = self.agent.next();
+        assert_eq!(again.next(), next, "a replay asks the model the same");
+        if let Next::Step(prompt) = next {
+            let whole = Said::from(self.agent.messages());
+            assert_eq!(prompt.messages, whole, "what is kept of what was said is all of it");
+        }
     }
 
     /// What is open is what the driver was told to do, and a run that is not over waits for something.

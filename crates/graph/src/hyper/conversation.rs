@@ -185,11 +185,16 @@ impl Conversation {
     /// The message of this run that an event names, whoever opened it.
     fn own_message(&mut self, run: u32, node: Place, speaker: Speaker, id: &MessageId) -> Option<Place> {
         let open = self.steps[run as usize].message;
-        let wanted = format!("msg:{id}");
         let own = |message: &Message| {
             let of_run = self.reducer.graph().at(node).map(|node| &node.run);
             message.speaker == speaker && message.run.as_ref() == of_run
         };
+        // Most of what names a message goes on with the one that is open.
+        let is_named = |message: &Message| message.id.as_str().strip_prefix("msg:") == Some(id.as_str());
+        if self.hyper.message(open).is_some_and(|message| is_named(message) && own(message)) {
+            return Some(open);
+        }
+        let wanted = format!("msg:{id}");
         // A step whose id was taken has another name, and is still the one that is meant while it is open.
         let is_open = |message: &Message| {
             message.id == *wanted

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use antiphon_agent::{Call, Message, ModelUse, Prompt, Spec, Thought};
+use antiphon_agent::{Call, Message, ModelUse, Prompt, Said, Spec, Thought};
 use serde_json::{Map, Value, json};
 
 use super::REDACTED;
@@ -115,9 +115,9 @@ fn keep(block: &mut Map<String, Value>) {
     put(block, "cache_control", Some(json!({"type": "ephemeral"})));
 }
 
-fn messages(messages: &[Message]) -> Vec<Value> {
+fn messages(said: &Said) -> Vec<Value> {
     let mut list: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
+    for message in said.iter() {
         let (role, blocks) = match message {
             Message::User { content } => ("user", pieces(content).into_iter().map(block).collect()),
             Message::Assistant { content, reasoning, tool_calls } => {

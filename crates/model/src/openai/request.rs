@@ -59,7 +59,7 @@ fn messages(prompt: &Prompt) -> Vec<Value> {
         list.push(json!({"role": "system", "content": prompt.system}));
     }
     let mut shown = Vec::new();
-    for message in &prompt.messages {
+    for message in prompt.messages.iter() {
         if !matches!(message, Message::Tool { .. }) {
             show(&mut list, &mut shown);
         }

@@ -12,7 +12,7 @@ mod splits;
 
 use std::sync::Arc;
 
-use antiphon_agent::{Content, Delta, Fault, Message, ModelUse, Prompt};
+use antiphon_agent::{Content, Delta, Fault, Message, ModelUse, Prompt, Said};
 use antiphon_model::Models;
 use antiphon_port::Model;
 use futures_util::StreamExt;
@@ -42,7 +42,7 @@ pub(crate) fn open(settings: &ModelUse) -> Arc<dyn Model> {
 
 /// A prompt with one message.
 pub(crate) fn prompt(text: &str) -> Prompt {
-    let messages = vec![Message::User { content: Content::Text(text.to_owned()) }];
+    let messages = Said::from_iter([Message::User { content: Content::Text(text.to_owned()) }]);
     Prompt { messages, ..Prompt::default() }
 }
 

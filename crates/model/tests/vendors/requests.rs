@@ -1,6 +1,6 @@
 //! What vendors are asked.
 
-use antiphon_agent::{Call, Class, Content, Message, ModelUse, Prompt, Spec, Thought};
+use antiphon_agent::{Call, Class, Content, Message, ModelUse, Prompt, Said, Spec, Thought};
 use antiphon_event::body::content::Part;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn turn() -> Prompt {
     };
     Prompt {
         system: "Be brief.".to_owned(),
-        messages: vec![
+        messages: Said::from_iter([
             Message::User { content: user },
             Message::Assistant {
                 content: Some("I look.".to_owned()),
@@ -92,7 +92,7 @@ fn turn() -> Prompt {
             result("t.1", Content::Parts(vec![part(json!({"type": "text", "text": "seen"})), image()]), None),
             result("t2", Content::Text(String::new()), Some(true)),
             Message::User { content: Content::Text("go on".to_owned()) },
-        ],
+        ]),
         tools: vec![tool("read"), tool("list")],
         max_tokens: Some(100),
         temperature: Some(0.5),
@@ -405,8 +405,8 @@ fn tools_that_were_called_are_declared_where_none_may_be_called() {
     let (_, body) = runtime.block_on(asked(|_| {}, "anthropic", prompt));
     let names: Vec<&Value> =
         body["tools"].as_array().expect("tools").iter().map(|tool| &tool["name"]).collect();
-    let called = turn().messages.into_iter().find_map(|message| match message {
-        Message::Assistant { tool_calls, .. } => tool_calls,
+    let called = turn().messages.iter().find_map(|message| match message {
+        Message::Assistant { tool_calls, .. } => tool_calls.clone(),
         Message::User { .. } | Message::Tool { .. } => None,
     });
     let called: std::collections::BTreeSet<String> =

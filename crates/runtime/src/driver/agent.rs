@@ -195,8 +195,8 @@ impl Driver {
         {
             return;
         }
-        let inner = &self.tree.machines[machine];
-        let (Some(agent), Some(kit)) = (inner.mind.as_agent(), &inner.kit) else { return };
+        let inner = &mut self.tree.machines[machine];
+        let (Some(agent), Some(kit)) = (inner.mind.as_agent_mut(), &inner.kit) else { return };
         let (model, next) = (Arc::clone(&kit.model), agent.next());
         let mouth = Mouth::new(machine, attempt, self.wakes.clone(), self.is_bounded(machine));
         let abort = model::start(model, next, mouth, self.is_priced(machine));

@@ -126,19 +126,15 @@ impl Driven {
     /// The package's own word for its version, and that of what runs it.
     fn version(&self, place: &Place) -> anyhow::Result<String> {
         let package = self.packages[0];
-        let version = match self.language {
+        match self.language {
             Language::Python => {
                 let code = "import sys, platform, importlib.metadata as found; \
                     print(found.version(sys.argv[1]) + \", Python \" + platform.python_version())";
-                said(Command::new(place.python()).args(["-c", code, package]))?
+                let version = said(Command::new(place.python()).args(["-c", code, package]))?;
+                Ok(format!("{package} {}", version.trim()))
             }
-            Language::Node => {
-                let code = "const at = `./node_modules/${process.argv[1]}/package.json`; \
-                    console.log(JSON.parse(fs.readFileSync(at)).version + ', node ' + process.version)";
-                said(Command::new("node").args(["-e", code, package]).current_dir(&place.0))?
-            }
-        };
-        Ok(format!("{package} {}", version.trim()))
+            Language::Node => place.node_version(package),
+        }
     }
 }
 
