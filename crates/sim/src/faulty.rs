@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use antiphon_event::{Event, SessionId};
 use antiphon_port::{
-    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Head, Journal, Page, Reply, Saved, Sent,
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Head, Journal, Page, Reply, Saved, Sent,
     SessionSummary, Verdict,
 };
 use fastrand::Rng;
@@ -128,11 +128,11 @@ impl Journal for Faulty {
         self.inner.take(session, done)
     }
 
-    fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()> {
-        self.inner.save(branch, name, seq, bytes)
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+        self.inner.save(branch, form, seq, bytes)
     }
 
-    fn saved(&self, branch: &Branch, name: &str, at: u64) -> Reply<Option<Saved>> {
-        self.inner.saved(branch, name, at)
+    fn saved(&self, branch: &Branch, form: Form, at: u64) -> Reply<Option<Saved>> {
+        self.inner.saved(branch, form, at)
     }
 }
