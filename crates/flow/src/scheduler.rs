@@ -14,6 +14,7 @@ mod effect;
 mod end;
 mod finish;
 mod hand;
+mod saved;
 mod settle;
 mod spot;
 mod start;
@@ -28,7 +29,10 @@ use antiphon_event::{
     Timestamp,
 };
 
+use serde::{Deserialize, Serialize};
+
 pub use self::effect::{Effect, Effects};
+pub use self::saved::Saved;
 pub use self::spot::Waits;
 use self::spot::{Decision, Spot, Status};
 use crate::definition::{EdgeIndex, Flow, NodeIndex, Work};
@@ -71,7 +75,7 @@ pub struct Scheduler {
 }
 
 /// Where the events of a run belong.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Origin {
     /// The run.
     pub run: RunId,
@@ -86,14 +90,14 @@ pub struct Origin {
 }
 
 /// Where a run is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Phase {
     New,
     Running,
     Ended(NodeStatus),
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Layer {
     unsettled: usize,
     open: bool,
@@ -112,7 +116,7 @@ impl Around {
 }
 
 /// How long a run has been at work, by the times of its events.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Clockwork {
     last: Option<Timestamp>,
     worked_ms: u64,
@@ -179,7 +183,7 @@ pub enum Input {
 }
 
 /// One attempt at one execution of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Attempt {
     /// The node.
     pub node: NodeIndex,
