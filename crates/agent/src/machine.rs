@@ -16,6 +16,7 @@ mod fence;
 mod outfit;
 mod own;
 mod permit;
+mod saved;
 mod say;
 mod source;
 mod telemetry;
@@ -32,6 +33,7 @@ use antiphon_event::{
 };
 use antiphon_view::messages::Scope;
 use antiphon_view::{Messages, Projected};
+use serde::{Deserialize, Serialize};
 
 pub use self::calls::Call;
 use self::calls::Calls;
@@ -46,13 +48,15 @@ use crate::permission::Rule;
 use crate::{Definition, Message};
 
 /// One run of an agent: a machine over the events of the run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Agent {
     definition: Arc<Definition>,
     origin: Origin,
     /// What it may use: looked at when something is decided, never when an event is applied.
+    #[serde(skip)]
     outfit: Option<Arc<Outfit>>,
     /// What it is told before it says anything: its task, or what its caller saw.
+    #[serde(with = "saved")]
     before: Vec<Message>,
     /// The conversation it sees: its own, or that of its branch.
     seen: Projected<Messages>,
@@ -107,7 +111,7 @@ pub struct Agent {
 }
 
 /// Where the events of a run belong.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Origin {
     /// The run.
     pub run: RunId,
@@ -124,7 +128,7 @@ pub struct Origin {
 }
 
 /// Where a run is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Phase {
     New,
     /// The next model call may begin.
