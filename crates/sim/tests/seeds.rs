@@ -11,6 +11,7 @@ fn sweep(seeds: std::ops::Range<u64>, every: u64) -> Tally {
         all.appends += tally.appends;
         all.deaths += tally.deaths;
         all.events += tally.events;
+        all.checkpoints += tally.checkpoints;
     }
     all
 }
@@ -28,7 +29,7 @@ fn runs_come_to_the_same_whenever_their_process_dies() {
     let start = std::time::Instant::now();
     let tally = sweep(seeds.clone(), 6);
     println!("seeds {seeds:?} in {:?}: {tally:?}", start.elapsed());
-    assert!(tally.deaths > 0, "the faults happened: {tally:?}");
+    assert!(tally.deaths > 0 && tally.checkpoints > 0, "the faults happened: {tally:?}");
 }
 
 #[test]
