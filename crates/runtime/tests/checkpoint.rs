@@ -107,6 +107,7 @@ async fn attend(mut run: Run) -> Report {
         if report.outcome != Outcome::Paused {
             return report;
         }
+        assert!(!report.relays.is_empty(), "a run that waits asks something");
         for relay in report.relays {
             let in_doubt = relay.as_str().ends_with(":doubt");
             run.answer(yes(relay, in_doubt)).await.expect("it was asked");
@@ -233,4 +234,32 @@ async fn a_checkpoint_that_does_not_fit_is_passed_over() {
     let other = Flow::new("rounds").node("a", expression("1")).build().expect("a sound flow");
     let looked = with.look(&branch, None, Some(other)).await.expect("looks");
     assert_eq!(looked.run, report.run);
+}
+
+/// A nested flow that fails at first, and asks when it is tried again.
+fn second_try() -> Flow {
+    let fails = Node::function(Function::new(|call: Call| async move {
+        if call.attempt == 1 { Err(Failure::new("not at first")) } else { Ok(json!("at last")) }
+    }));
+    let inner = Flow::new("inner").node("fails", fails).node("ask", human()).edge(Edge::new("fails", "ask"));
+    let inner = Node::flow(inner.build().expect("a sound flow"));
+    let retry = Retry { delay: Duration::from_millis(10), ..Retry::new(3) };
+    Flow::new("outer").node("inside", inner.retry(retry)).build().expect("a sound flow")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_run_that_was_tried_again_is_taken_up_with_the_attempt_it_is_the_work_of() {
+    for every in [u64::MAX, 5] {
+        let journal = store();
+        let mut run =
+            engine(&journal, every).start(second_try(), Invocation::new("task")).await.expect("accepted");
+        let branch = run.branch().clone();
+        assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Paused);
+        drop(run);
+        while journal.claim(&branch.session).is_err() {
+            tokio::task::yield_now().await;
+        }
+        let run = engine(&journal, every).resume(branch, Some(second_try())).await.expect("resumes");
+        assert_eq!(attend(run).await.outcome, Outcome::Completed, "saved every {every}");
+    }
 }
