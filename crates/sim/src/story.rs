@@ -18,7 +18,7 @@ use crate::world::{World, output};
 /// What a simulation came to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
-    /// Node executions and attempts.
+    /// Node executions and attempts, undisturbed and under faults; the rest is of the run under faults.
     pub steps: u64,
     /// Appends.
     pub appends: u64,
@@ -66,16 +66,21 @@ impl Known {
 /// Makes a flow from the seed, runs it undisturbed and with the process dying about once in `every` appends, and
 /// says what came of it, or what did not hold.
 pub fn simulate(seed: u64, every: u64) -> Result<Tally, String> {
+    simulate_long(seed, every, 1)
+}
+
+/// The same with a flow that goes through the one made from the seed so many times, one after the other.
+pub fn simulate_long(seed: u64, every: u64, rounds: u32) -> Result<Tally, String> {
     let races = seed.is_multiple_of(3);
-    let calm = Story::new(seed, races).run(Trouble::None)?;
-    let rough = Story::new(seed, races).run(Trouble::OneIn(every))?;
+    let calm = Story::new(seed, races, rounds).run(Trouble::None)?;
+    let rough = Story::new(seed, races, rounds).run(Trouble::OneIn(every))?;
     if !races {
         same("output", &calm.report.output.value(), &rough.report.output.value())?;
         same("state", &calm.report.state, &rough.report.state)?;
         same("statuses", &calm.report.statuses, &rough.report.statuses)?;
         same("outcome", &calm.report.outcome, &rough.report.outcome)?;
     }
-    Ok(rough.tally)
+    Ok(Tally { steps: calm.tally.steps + rough.tally.steps, ..rough.tally })
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, calm: &T, rough: &T) -> Result<(), String> {
@@ -101,17 +106,19 @@ struct Ending {
 }
 
 /// After how many events a checkpoint is saved, by turns.
-const CHECKPOINTS: [u64; 4] = [u64::MAX, 4, 16, 64];
+const CHECKPOINTS: [u64; 4] = [256, 4, 16, 64];
 /// For one seed in so many, what is taken up from a checkpoint is compared with what all events give.
 const COMPARED: u64 = 5;
+/// How long a journal is at most for that: all of it is read each time.
+const COMPARED_EVENTS: u64 = 1000;
 
 /// A run that would not end is one that has stalled.
 const DEATHS_MAX: u64 = 10_000;
 
 impl Story {
-    fn new(seed: u64, races: bool) -> Self {
+    fn new(seed: u64, races: bool, rounds: u32) -> Self {
         let world = Arc::new(World::default());
-        let made = make(seed, races, &world);
+        let made = make(seed, races, rounds, &world);
         let store = antiphon_store::open("memory:").expect("a store in memory");
         let (known, counts) = (Mutex::default(), (Arc::default(), Arc::default()));
         Self { seed, known, world, made, store, counts }
@@ -168,7 +175,8 @@ impl Story {
 
     /// What a process takes up is the same with the checkpoints of those before it and without.
     async fn compare(&self, engine: &Engine, branch: &Branch) -> Result<(), String> {
-        if !self.seed.is_multiple_of(COMPARED) {
+        let there = self.known.lock().expect("nobody panics while holding it").seq;
+        if !self.seed.is_multiple_of(COMPARED) || there > COMPARED_EVENTS {
             return Ok(());
         }
         let forgetful = Engine::new(Arc::new(Faulty::forgetful(Arc::clone(&self.store))));
