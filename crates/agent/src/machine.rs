@@ -17,6 +17,7 @@ mod outfit;
 mod own;
 mod permit;
 mod place;
+mod saved;
 mod say;
 mod source;
 mod telemetry;
@@ -34,6 +35,7 @@ use antiphon_event::{
 };
 use antiphon_view::messages::Scope;
 use antiphon_view::{Messages, Projected};
+use serde::{Deserialize, Serialize};
 
 pub use self::calls::Call;
 use self::calls::Calls;
@@ -49,21 +51,25 @@ use crate::permission::{Origins, Rule};
 use crate::{Definition, Message};
 
 /// One run of an agent: a machine over the events of the run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Agent {
     definition: Arc<Definition>,
     origin: Origin,
     trace: Option<TraceId>,
     spans: Spans,
     /// What it may use: looked at when something is decided, never when an event is applied.
+    #[serde(skip)]
     outfit: Option<Arc<Outfit>>,
     /// What it is told before it says anything: its task, or what its caller saw.
+    #[serde(with = "saved")]
     before: Vec<Message>,
     /// The conversation it sees: its own, or that of its branch.
     seen: Projected<Messages>,
     /// As its model was last told it.
+    #[serde(skip)]
     told: Told,
-    /// Where what it sees came from, if a rule wants to know.
+    /// Where what it sees came from, if a rule wants to know: found out when it is equipped.
+    #[serde(skip)]
     origins: Option<Origins>,
     phase: Phase,
     /// Model calls that came to an end, without those for summaries.
@@ -116,7 +122,7 @@ pub struct Agent {
 }
 
 /// Where the events of a run belong.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Origin {
     /// The run.
     pub run: RunId,
@@ -135,7 +141,7 @@ pub struct Origin {
 }
 
 /// Where a run is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Phase {
     New,
     /// The next model call may begin.

@@ -117,7 +117,8 @@ fn step(runtime: &Runtime) -> (f64, f64, f64) {
 
 /// Microseconds of a turn of a model that writes code: it is asked, the code is run, it is told what was printed.
 fn turn(runtime: &Runtime) -> f64 {
-    let says = |code: &str| json!([{"text": format!("```js\n{code}\n```")}, {"usage": {"input": 1, "output": 1}}]);
+    let says =
+        |code: &str| json!([{"text": format!("```js\n{code}\n```")}, {"usage": {"input": 1, "output": 1}}]);
     let mut replies = vec![says("scope.turns = (scope.turns ?? 0) + 1; console.log(scope.turns)"); TURNS - 1];
     replies.push(says("FINAL(scope.turns + 1)"));
     let definition: Definition = serde_json::from_value(json!({
@@ -224,8 +225,14 @@ fn main() {
         return;
     }
     println!("a model call and a call of a tool, in memory   {:>10.1} µs", report.step_micros);
-    println!("  the first {LOOKED_AT} of {STEPS}                             {:>10.1} µs", report.first_steps_micros);
-    println!("  the last {LOOKED_AT}                                    {:>10.1} µs", report.last_steps_micros);
+    println!(
+        "  the first {LOOKED_AT} of {STEPS}                             {:>10.1} µs",
+        report.first_steps_micros
+    );
+    println!(
+        "  the last {LOOKED_AT}                                    {:>10.1} µs",
+        report.last_steps_micros
+    );
     println!("a turn of a model that writes code, in memory  {:>10.1} µs", report.turn_micros);
     println!("streamed pieces, durable and read along        {:>10.0} /s", report.pieces_per_second);
     println!("an agent of a chain of {AGENTS}, in memory           {:>10.1} µs", report.agent_micros);

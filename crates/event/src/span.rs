@@ -7,10 +7,12 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{CallId, EventFlowId, FlowNodeId, RunId, SpanId, TraceId};
 
 /// The spans of a run: its own, and those of what happens in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spans(u64);
 
 impl Spans {

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, StopReason};
+use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
 use crate::definition::Limits;
 
 /// What a run and all runs inside it may spend, have set aside and have spent.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
     limits: Sum,
     used: Sum,
@@ -31,7 +32,7 @@ pub enum Room {
 }
 
 /// Amounts of each kind; as a limit, one that is absent bounds nothing.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Sum {
     tokens: Option<u64>,
     /// Money is counted in billionths of a dollar, so that sums are exact.

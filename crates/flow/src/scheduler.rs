@@ -14,6 +14,7 @@ mod effect;
 mod end;
 mod finish;
 mod hand;
+mod saved;
 mod settle;
 mod spot;
 mod start;
@@ -28,7 +29,10 @@ use antiphon_event::{
     Spans, StopReason, Timestamp, TraceId,
 };
 
+use serde::{Deserialize, Serialize};
+
 pub use self::effect::{Effect, Effects};
+pub use self::saved::Saved;
 pub use self::spot::Waits;
 use self::spot::{Decision, Spot, Status};
 use crate::definition::{EdgeIndex, Flow, NodeIndex, Work};
@@ -73,7 +77,7 @@ pub struct Scheduler {
 }
 
 /// Where the events of a run belong.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Origin {
     /// The run.
     pub run: RunId,
@@ -90,14 +94,14 @@ pub struct Origin {
 }
 
 /// Where a run is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Phase {
     New,
     Running,
     Ended(NodeStatus),
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Layer {
     unsettled: usize,
     open: bool,
@@ -116,7 +120,7 @@ impl Around {
 }
 
 /// How long a run has been at work, by the times of its events.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Clockwork {
     last: Option<Timestamp>,
     worked_ms: u64,
@@ -183,7 +187,7 @@ pub enum Input {
 }
 
 /// One attempt at one execution of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Attempt {
     /// The node.
     pub node: NodeIndex,

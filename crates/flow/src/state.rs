@@ -113,6 +113,13 @@ impl State {
         Ok(next)
     }
 
+    /// The same keys with exactly these written, which were those of such a state before.
+    pub(crate) fn again(&self, written: BTreeMap<String, Arc<Value>>) -> Self {
+        let known = written.into_iter().filter(|(name, _)| self.keys.contains_key(name));
+        let written = known.map(|(name, value)| (Arc::from(name), value)).collect();
+        Self { keys: Arc::clone(&self.keys), written }
+    }
+
     /// Folds contributions, in this order, each by its key's reducer; all of them or none.
     pub fn fold<'w>(&self, writes: impl IntoIterator<Item = (&'w str, &'w Value)>) -> Result<Self, Error> {
         let mut next = self.clone();
@@ -181,6 +188,11 @@ impl State {
     /// Only what was written or given: with [`State::with`] on the defaults it gives this state again.
     pub fn written(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.written.iter().map(|(name, value)| (&**name, &**value))
+    }
+
+    /// The same as they are kept.
+    pub(crate) fn shared(&self) -> impl Iterator<Item = (&str, &Arc<Value>)> {
+        self.written.iter().map(|(name, value)| (&**name, value))
     }
 
     /// Every key that has a value, by name.

@@ -28,7 +28,7 @@ pub enum Fault {
     #[error("the branch {0} is there already")]
     Exists(Branch),
     /// A position that the branch has not reached.
-    #[error("{branch} ends at {head} and cannot be forked at {at}")]
+    #[error("{branch} ends at {head} and has no position {at}")]
     Beyond {
         /// The branch.
         branch: Branch,

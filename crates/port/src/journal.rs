@@ -29,6 +29,16 @@ pub struct Exported {
     pub opens: bool,
 }
 
+/// What a saved fold is a fold of, and how it is written down. One that was written in another version cannot be read,
+/// which is as if it were not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Form {
+    /// What it is called: of each branch, the folds of one name are kept together.
+    pub name: &'static str,
+    /// How it is written down; to be raised when that, or what is folded, changes.
+    pub version: u32,
+}
+
 /// A saved fold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
@@ -113,11 +123,12 @@ pub trait Journal: Send + Sync + 'static {
     /// 100 ms or more often; costs no write if there is nothing to remove.
     fn take(&self, session: &SessionId, done: u64) -> Reply<Vec<Sent>>;
 
-    /// Saves a fold of the branch up to `seq` under a name, in the place of one for the same position. The journal may
-    /// drop it at any time, those of the earliest positions first.
-    fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()>;
+    /// Saves a fold of the branch up to `seq`, in the place of one for the same position, and of all that were written
+    /// in another version. It is no part of the history: the journal may drop it at any time, and does so when there are
+    /// many, such that the newest stay and some of the older ones, spread over the branch.
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()>;
 
-    /// The saved fold of that name with the latest position up to this one, of the branch or, up to its fork point, of
-    /// the one it left.
-    fn saved(&self, branch: &Branch, name: &str, at: u64) -> Reply<Option<Saved>>;
+    /// The saved fold with the latest position up to this one, of the branch or, up to its fork point, of the one it
+    /// left. One that is damaged, or was made of other events than are there now, is not given.
+    fn saved(&self, branch: &Branch, form: Form, at: u64) -> Reply<Option<Saved>>;
 }

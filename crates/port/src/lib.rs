@@ -19,7 +19,7 @@ pub use batch::Batch;
 pub use branch::{Branch, BranchSummary, Fork, Head};
 pub use fault::Fault;
 pub use hash::{Hash, NotAHash};
-pub use journal::{Exported, Journal, Position, READ_MAX, Saved, Sent};
+pub use journal::{Exported, Form, Journal, Position, READ_MAX, Saved, Sent};
 pub use model::Model;
 pub use repl::{Host, Opening, Repl, ReplLimits, Sandbox, Turn};
 pub use reply::{Ack, Reply};

@@ -27,6 +27,7 @@ use tokio::time::Instant;
 
 use self::sprint::Sprint;
 use crate::budget::{Purse, Want, spending};
+use crate::checkpoint::Keeper;
 use crate::code::{Asking, Evaluated};
 use crate::engine::Parts;
 use crate::mind::{Effect, Mind};
@@ -110,6 +111,7 @@ pub(crate) struct Driver {
     /// Code that is under way: its run and its place there.
     codes: Vec<(usize, usize)>,
     pub(crate) purse: Purse,
+    pub(crate) keeper: Keeper,
     /// Commands of other processes that were dealt with.
     inbox_done: u64,
     /// When to look for them next.
@@ -127,6 +129,7 @@ impl Driver {
         claim: Claim,
     ) -> (Self, Watcher) {
         let (wakes, woken) = mpsc::channel(WAKES_MAX);
+        let keeper = Keeper::new(parts.checkpoint_every, seq, seq);
         let (progress, progressing) = watch::channel(Progress { seq, standing: Standing::Working });
         let (standing, stands) = watch::channel(Standing::Working);
         let driver = Self {
@@ -151,6 +154,7 @@ impl Driver {
             delayed: 0,
             codes: Vec::new(),
             purse: Purse::default(),
+            keeper,
             inbox_done: 0,
             inbox_at: Instant::now() + INBOX_EVERY,
             claim: Some(claim),
@@ -185,7 +189,7 @@ impl Driver {
             if self.tree.machines[0].mind.has_ended() {
                 return Ok(self.report());
             }
-            if self.grant_early().await? {
+            if self.heed_saved() || self.grant_early().await? {
                 continue;
             }
             if !self.done.is_empty() {
@@ -201,6 +205,9 @@ impl Driver {
             }
             let paused = self.delayed == 0 && self.working == self.codes_waiting();
             if paused && self.standing.borrow().is_working() {
+                if self.save_at_rest().await {
+                    continue;
+                }
                 self.stand(Standing::Paused(Arc::new(self.report())));
             }
             if !self.wait(paused).await? {
@@ -455,9 +462,13 @@ impl Driver {
 
     async fn append_all(&mut self) -> Result<(), Fault> {
         if !self.batch.is_empty() {
+            let mark = self.keeper.mark(self.seq, &self.batch);
             let batch =
                 Batch::new(std::mem::take(&mut self.batch)).expect("it was just seen not to be empty");
             self.append(batch).await?;
+            if let Some(head) = mark {
+                self.save(head);
+            }
         }
         Ok(())
     }

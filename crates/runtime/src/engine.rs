@@ -10,6 +10,7 @@ use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
 use antiphon_port::{Branch, Fault, Journal, Tool};
 use tokio::sync::mpsc;
 
+use crate::checkpoint::{self, Keeper};
 use crate::clock::{Clock, Ids, SystemClock, UuidIds};
 use crate::driver::Driver;
 use crate::harness::{Harness, Harnesses};
@@ -55,6 +56,7 @@ pub(crate) struct Parts {
     pub(crate) outfitter: Option<Arc<dyn Outfitter>>,
     pub(crate) inbox: bool,
     pub(crate) stand_in: Option<Arc<dyn StandIn>>,
+    pub(crate) checkpoint_every: u64,
 }
 
 /// What a run is started with.
@@ -127,6 +129,7 @@ impl Engine {
             outfitter: None,
             inbox: false,
             stand_in: None,
+            checkpoint_every: checkpoint::EVERY,
         }))
     }
 
@@ -179,6 +182,14 @@ impl Engine {
         self
     }
 
+    /// Saves the state of a run beside its events after so many of them, so that it is resumed, forked or looked at
+    /// from there; 10,000 unless told otherwise. See `docs/flows.md`.
+    #[must_use]
+    pub fn checkpoint_every(mut self, events: u64) -> Self {
+        Arc::make_mut(&mut self.0).checkpoint_every = events;
+        self
+    }
+
     /// The journal.
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.0.journal
@@ -222,11 +233,12 @@ impl Engine {
     pub async fn resume(&self, branch: Branch, flow: Option<Flow>) -> Result<Run, Refused> {
         let parts = &self.0;
         let claim = parts.journal.claim(&branch.session)?;
-        let Resumption { tree, seq, began } = resume::load(parts, &branch, flow).await?;
+        let Resumption { tree, seq, began, saved } = resume::load(parts, &branch, None, flow).await?;
         let run = tree.machines[0].mind.run().clone();
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
         driver.tree = tree;
+        driver.keeper = Keeper::new(parts.checkpoint_every, began, saved);
         if driver.completed() {
             driver.rest();
         } else {

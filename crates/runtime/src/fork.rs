@@ -9,7 +9,7 @@ use antiphon_port::{Batch, Branch};
 
 use crate::engine::{Engine, Refused};
 use crate::report::Report;
-use crate::resume::{Resumption, read_all, rebuild};
+use crate::resume::{self, Resumption};
 
 /// A branch to be made.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ impl Engine {
         writes: BTreeMap<String, Json>,
         by: String,
     ) -> Result<Vec<Event>, Refused> {
-        let past = self.past(from, Some(at), flow).await?;
+        let past = resume::load(&self.0, from, Some(at), flow).await?;
         let now = Now { at: self.0.clock.now(), dice: self.0.ids.dice(), steps: None };
         let Some(flow) = past.tree.machines[0].mind.as_flow() else {
             return Err(Refused::NoState(from.session.clone()));
@@ -69,20 +69,7 @@ impl Engine {
         at: Option<u64>,
         flow: Option<Flow>,
     ) -> Result<Report, Refused> {
-        let Resumption { tree, seq, .. } = self.past(branch, at, flow).await?;
+        let Resumption { tree, seq, .. } = resume::load(&self.0, branch, at, flow).await?;
         Ok(Report::new(&tree, branch.session.clone(), seq))
-    }
-
-    async fn past(
-        &self,
-        branch: &Branch,
-        at: Option<u64>,
-        flow: Option<Flow>,
-    ) -> Result<Resumption, Refused> {
-        let mut events = read_all(&self.0, branch).await?;
-        if let Some(at) = at {
-            events.retain(|event| event.head.seq.is_some_and(|seq| seq <= at));
-        }
-        rebuild(&events, branch, flow)
     }
 }

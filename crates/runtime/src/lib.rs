@@ -5,6 +5,7 @@
 
 mod agent;
 mod budget;
+mod checkpoint;
 mod clock;
 mod code;
 mod command;
@@ -16,6 +17,7 @@ mod harness;
 mod mind;
 mod model;
 mod outfit;
+mod pages;
 mod perform;
 mod report;
 mod resume;

@@ -98,6 +98,11 @@ impl Mind {
         }
     }
 
+    /// Whether another attempt goes on with a run that is there: an agent that has ended begins anew.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.as_flow().is_some() || !self.has_ended()
+    }
+
     pub(crate) fn has_started(&self) -> bool {
         match self {
             Self::Flow(flow) => flow.started(),

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use antiphon_agent::machine as agent;
+use antiphon_event::body::flow::NodeStart;
 use antiphon_event::{Body, CallId, Event, Mode, RunId};
 use antiphon_flow::{Attempt, Flow, Input, Origin, Scheduler};
 use antiphon_port::Branch;
 
 use crate::agent::{of_call, of_node};
+use crate::checkpoint::{self, Begun};
 use crate::driver::{AROUND, Driver};
 use crate::engine::{Parts, Refused};
 use crate::mind::Mind;
-use crate::tree::{Tree, child, parse_start_id};
-
-/// How many events are read at once.
-const PAGE: usize = 16_384;
+use crate::pages::Pages;
+use crate::tree::{Machine, Tree, child, parse_start_id};
 
 /// The last run of a branch as its events left it.
 pub(crate) struct Resumption {
@@ -23,23 +23,26 @@ pub(crate) struct Resumption {
     pub(crate) seq: u64,
     /// Position before the first event of the run.
     pub(crate) began: u64,
+    /// Position of the checkpoint it was taken up from; that before its first event if there was none.
+    pub(crate) saved: u64,
 }
 
 /// All events of a branch.
 pub(crate) async fn read_all(parts: &Parts, branch: &Branch) -> Result<Vec<Event>, Refused> {
-    let mut events: Vec<Event> = Vec::new();
-    loop {
-        let after = events.last().and_then(|event| event.head.seq).unwrap_or(0);
-        let page = parts.journal.read(branch, after, PAGE).await?;
-        if page.is_empty() {
-            return Ok(events);
-        }
+    read_upto(parts, branch, u64::MAX).await
+}
+
+async fn read_upto(parts: &Parts, branch: &Branch, upto: u64) -> Result<Vec<Event>, Refused> {
+    let mut events = Vec::new();
+    let mut pages = Pages::new(parts, branch, 0, upto);
+    while let Some(page) = pages.next().await? {
         events.extend(page);
     }
+    Ok(events)
 }
 
 /// Whether a root run begins with this event: a flow's, or that of an agent somebody talks with.
-fn is_root(event: &Event) -> bool {
+pub(crate) fn is_root(event: &Event) -> bool {
     match &event.body {
         Body::RunStart(_) => event.head.node_path.is_none(),
         Body::HarnessStart(start) => {
@@ -67,13 +70,79 @@ pub(crate) fn unfinished(events: &[Event]) -> Option<RunId> {
     open
 }
 
-/// Reads a branch and builds the machines of its last run.
-pub(crate) async fn load(parts: &Parts, branch: &Branch, flow: Option<Flow>) -> Result<Resumption, Refused> {
-    rebuild(&read_all(parts, branch).await?, branch, flow)
+/// Builds the machines of the last run of a branch, as its events up to a position, or all of them, left it.
+pub(crate) async fn load(
+    parts: &Parts,
+    branch: &Branch,
+    at: Option<u64>,
+    flow: Option<Flow>,
+) -> Result<Resumption, Refused> {
+    let upto = at.unwrap_or(u64::MAX);
+    if let Some(begun) = checkpoint::find(parts, branch, upto, flow.as_ref()).await
+        && let Some(resumption) = go_on(parts, branch, begun, upto).await?
+    {
+        return Ok(resumption);
+    }
+    from_start(parts, branch, upto, flow).await
+}
+
+/// Goes on from a checkpoint; nothing if another run began after it.
+async fn go_on(
+    parts: &Parts,
+    branch: &Branch,
+    begun: Begun,
+    upto: u64,
+) -> Result<Option<Resumption>, Refused> {
+    let Begun { mut tree, seq: saved, began } = begun;
+    let mut pages = Pages::new(parts, branch, saved, upto);
+    while let Some(page) = pages.next().await? {
+        if page.iter().any(is_root) {
+            return Ok(None);
+        }
+        page.iter().for_each(|event| replay(&mut tree, event));
+    }
+    Ok(Some(Resumption { tree, seq: pages.after, began, saved }))
+}
+
+/// Builds the machines from all events. Those of a flow are not held all at once; an agent hears what was said before.
+async fn from_start(
+    parts: &Parts,
+    branch: &Branch,
+    upto: u64,
+    flow: Option<Flow>,
+) -> Result<Resumption, Refused> {
+    let mut run: Option<(Result<Tree, Refused>, u64)> = None;
+    let mut grants = Vec::new();
+    let mut pages = Pages::new(parts, branch, 0, upto);
+    while let Some(page) = pages.next().await? {
+        for event in &page {
+            match &event.body {
+                Body::RunStart(_) if is_root(event) => {
+                    let tree = flow_of(event, flow.clone()).map(|flow| {
+                        let mut tree = Tree::default();
+                        tree.remember(&grants);
+                        tree.add(Mind::Flow(Box::new(Scheduler::new(flow, origin_of(event)))), None);
+                        tree
+                    });
+                    run = Some((tree, event.head.seq.map_or(0, |seq| seq - 1)));
+                }
+                Body::HarnessStart(_) if is_root(event) => {
+                    return rebuild(&read_upto(parts, branch, upto).await?, branch, flow);
+                }
+                Body::GrantAdded(_) => grants.push(event.clone()),
+                _ => {}
+            }
+            if let Some((Ok(tree), _)) = &mut run {
+                replay(tree, event);
+            }
+        }
+    }
+    let (tree, began) = run.ok_or_else(|| Refused::NoRun(branch.session.clone()))?;
+    Ok(Resumption { tree: tree?, seq: pages.after, began, saved: began })
 }
 
 /// Builds the machines of the last run that events tell of.
-pub(crate) fn rebuild(events: &[Event], branch: &Branch, flow: Option<Flow>) -> Result<Resumption, Refused> {
+fn rebuild(events: &[Event], branch: &Branch, flow: Option<Flow>) -> Result<Resumption, Refused> {
     let Some(start) = events.iter().rposition(is_root) else {
         return Err(Refused::NoRun(branch.session.clone()));
     };
@@ -85,7 +154,7 @@ pub(crate) fn rebuild(events: &[Event], branch: &Branch, flow: Option<Flow>) -> 
     for event in &events[start..] {
         replay(&mut tree, event);
     }
-    Ok(Resumption { tree, seq, began })
+    Ok(Resumption { tree, seq, began, saved: began })
 }
 
 /// The machine of a root run before its first event.
@@ -108,7 +177,7 @@ fn root_of(events: &[Event], start: usize, flow: Option<Flow>) -> Result<Mind, R
     Ok(Mind::Agent(Box::new(crate::talk::in_conversation(Arc::new(definition), origin, &events[..start]))))
 }
 
-fn flow_of(start: &Event, given: Option<Flow>) -> Result<Flow, Refused> {
+pub(crate) fn flow_of(start: &Event, given: Option<Flow>) -> Result<Flow, Refused> {
     if let Some(flow) = given {
         return Ok(flow);
     }
@@ -145,7 +214,22 @@ fn replay(tree: &mut Tree, event: &Event) {
     match &event.body {
         Body::RunEnd(end) => tree.machines[machine].end = Some(end.as_ref().clone()),
         Body::GrantAdded(_) => tree.share(machine, event),
+        Body::NodeStart(start) => goes_on(tree, machine, event, start),
         _ => {}
+    }
+}
+
+/// Another attempt at a node goes on with the run inside it, if that is there: it is the work of that attempt now.
+fn goes_on(tree: &mut Tree, machine: usize, event: &Event, start: &NodeStart) {
+    let Machine { mind, children, .. } = &tree.machines[machine];
+    let (NodeStart { execution, attempt, .. }, false) = (start, children.is_empty()) else { return };
+    let node = event.head.node_id.as_ref().zip(mind.as_flow());
+    let Some(node) = node.and_then(|(id, flow)| flow.flow().index(id.as_str())) else { return };
+    let Some(&inner) = children.get(&(node, *execution)) else { return };
+    let inner = &mut tree.machines[inner];
+    if inner.mind.goes_on() {
+        let attempt = Attempt { node, execution: *execution, attempt: *attempt };
+        inner.parent = Some((machine, attempt));
     }
 }
 

@@ -1,5 +1,7 @@
 //! [`Tree`]: the machines of a run and of all runs nested in it.
 
+mod saved;
+
 use std::collections::{BTreeMap, HashMap};
 
 use antiphon_agent::machine::Given;
@@ -13,6 +15,7 @@ use antiphon_flow::{Attempt, Flow, Origin, Scheduler, Work};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
+pub(crate) use self::saved::Saved;
 use crate::code::Session;
 use crate::mind::{MODEL, Mind, reply};
 use crate::outfit::Kit;
@@ -50,6 +53,26 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
+    fn new(mind: Mind, parent: Option<(usize, Attempt)>) -> Self {
+        Self {
+            ledger: mind.as_flow().and_then(|flow| Ledger::new(&flow.flow().settings().limits)),
+            mind,
+            kit: None,
+            session: None,
+            asking: HashMap::new(),
+            slots: Vec::new(),
+            slot_of: HashMap::new(),
+            parent,
+            tasks: Tasks::default(),
+            children: HashMap::new(),
+            agents: HashMap::new(),
+            end: None,
+            worked_before_ms: 0,
+            pause_told: false,
+            stirred: false,
+        }
+    }
+
     /// The place of a call of an agent.
     pub(crate) fn slot(&mut self, call: &CallId) -> usize {
         if let Some(slot) = self.known_slot(call) {
@@ -126,24 +149,7 @@ impl Tree {
                 self.machines[around].agents.insert(attempt.node, machine);
             }
         }
-        let ledger = mind.as_flow().and_then(|flow| Ledger::new(&flow.flow().settings().limits));
-        self.machines.push(Machine {
-            ledger,
-            mind,
-            kit: None,
-            session: None,
-            asking: HashMap::new(),
-            slots: Vec::new(),
-            slot_of: HashMap::new(),
-            parent,
-            tasks: Tasks::default(),
-            children: HashMap::new(),
-            agents: HashMap::new(),
-            end: None,
-            worked_before_ms: 0,
-            pause_told: false,
-            stirred: false,
-        });
+        self.machines.push(Machine::new(mind, parent));
         machine
     }
 

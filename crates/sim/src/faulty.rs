@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use antiphon_event::{Event, SessionId};
 use antiphon_port::{
-    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Head, Journal, Page, Reply, Saved, Sent,
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Head, Journal, Page, Reply, Saved, Sent,
     SessionSummary, Verdict,
 };
 use fastrand::Rng;
@@ -25,6 +25,8 @@ pub(crate) struct Faulty {
     trouble: Trouble,
     chance: Mutex<Rng>,
     dead: AtomicBool,
+    /// Whether saved folds are not found.
+    is_forgetful: bool,
     /// Appends made, over all processes.
     pub(crate) appends: Arc<AtomicU64>,
     /// The last position that was acknowledged.
@@ -40,7 +42,21 @@ impl Faulty {
     ) -> Self {
         let (appends, acknowledged) = counts;
         let chance = Mutex::new(Rng::with_seed(seed));
-        Self { inner, trouble, chance, dead: AtomicBool::new(false), appends, acknowledged }
+        Self {
+            inner,
+            trouble,
+            chance,
+            dead: AtomicBool::new(false),
+            is_forgetful: false,
+            appends,
+            acknowledged,
+        }
+    }
+
+    /// The same events without faults and without saved folds.
+    pub(crate) fn forgetful(inner: Arc<dyn Journal>) -> Self {
+        let forgetful = Self::new(inner, Trouble::None, 0, Default::default());
+        Self { is_forgetful: true, ..forgetful }
     }
 
     fn roll(&self) -> u64 {
@@ -128,11 +144,18 @@ impl Journal for Faulty {
         self.inner.take(session, done)
     }
 
-    fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()> {
-        self.inner.save(branch, name, seq, bytes)
+    /// A fold that is not kept is nothing a run may suffer from.
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+        if self.dead.load(Ordering::Relaxed) || self.roll() < 3 {
+            return Reply::ready(Err(dies()));
+        }
+        self.inner.save(branch, form, seq, bytes)
     }
 
-    fn saved(&self, branch: &Branch, name: &str, at: u64) -> Reply<Option<Saved>> {
-        self.inner.saved(branch, name, at)
+    fn saved(&self, branch: &Branch, form: Form, at: u64) -> Reply<Option<Saved>> {
+        if self.is_forgetful {
+            return Reply::ready(Ok(None));
+        }
+        self.inner.saved(branch, form, at)
     }
 }

@@ -10,4 +10,4 @@ mod shape;
 mod story;
 mod world;
 
-pub use story::{Tally, simulate};
+pub use story::{Tally, simulate, simulate_long};

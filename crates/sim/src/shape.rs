@@ -33,11 +33,27 @@ struct Maker<'a> {
     races: bool,
 }
 
-/// Makes a flow. With `races` nodes may start at the first of their sources, and what comes out depends on time.
-pub(crate) fn make(seed: u64, races: bool, world: &Arc<World>) -> Made {
+/// Makes a flow that is gone through so many times. With `races` nodes may start at the first of their sources, and what
+/// comes out depends on time.
+pub(crate) fn make(seed: u64, races: bool, rounds: u32, world: &Arc<World>) -> Made {
     let mut maker = Maker { rng: Rng::with_seed(seed), world, deeds: HashMap::new(), named: 0, races };
     let flow = maker.flow(0);
+    let flow = if rounds > 1 { again(flow, rounds) } else { flow };
     Made { flow, deeds: maker.deeds }
+}
+
+/// A flow that goes through another so many times.
+fn again(flow: Flow, rounds: u32) -> Flow {
+    let more = Formula::closure(move |moment| moment.executions_of("round") < rounds);
+    Flow::new("rounds")
+        .limits(Limits { max_node_executions: Some(u64::MAX), ..Limits::default() })
+        .node("round", Node::flow(flow))
+        .node("next", Node::expression("input").expect("an expression"))
+        .entry("round")
+        .edge(Edge::new("round", "next"))
+        .edge(Edge::new("next", "round").when(more))
+        .build()
+        .expect("what is made here is sound")
 }
 
 impl Maker<'_> {

@@ -2,6 +2,7 @@
 //!
 //! In: the name of a store. Out: a [`Journal`](antiphon_port::Journal). Start reading at [`open`].
 
+mod fold;
 mod memory;
 mod record;
 mod scheme;
@@ -10,12 +11,6 @@ mod sqlite;
 pub use memory::Memory;
 pub use scheme::open;
 pub use sqlite::Sqlite;
-
-/// How many saved folds of one name are kept for a branch.
-const SAVED_MAX: usize = 16;
-
-/// How many bytes a saved fold may have.
-const SAVED_BYTES_MAX: usize = 512 * 1024 * 1024;
 
 /// How many bytes a command to the owner of a session may have.
 const SENT_MAX: usize = 1024 * 1024;

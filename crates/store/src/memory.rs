@@ -7,17 +7,17 @@ mod inbox;
 mod line;
 mod shelf;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use antiphon_event::body::session::SessionCreated;
 use antiphon_event::{Body, Event, SessionId};
 use antiphon_port::{
-    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Head, Journal, Page, Position, READ_MAX,
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Head, Journal, Page, Position, READ_MAX,
     Reply, Saved, Sent, SessionSummary, Verdict,
 };
 
-use crate::{SAVED_MAX, record};
+use crate::{fold, record};
 use inbox::Inbox;
 use line::Line;
 use shelf::Shelf;
@@ -91,23 +91,31 @@ impl Memory {
         Ok(Head { seq, hash: line.hash(seq) })
     }
 
-    fn keep(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Result<(), Fault> {
+    fn keep(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Result<(), Fault> {
+        fold::fit(&bytes)?;
         let line = self.line(branch)?;
         let mut story = line.story();
-        let saved = story.saved.entry(name.to_owned()).or_default();
+        if seq > story.seq {
+            return Err(Fault::Beyond { branch: branch.clone(), at: seq, head: story.seq });
+        }
+        let (version, saved) = story.saved.entry(form.name).or_default();
+        if *version != form.version {
+            (*version, *saved) = (form.version, BTreeMap::new());
+        }
         saved.insert(seq, bytes);
-        if saved.len() > SAVED_MAX {
-            saved.pop_first();
+        for gone in fold::surplus(saved.iter().map(|(seq, bytes)| (*seq, bytes.len()))) {
+            saved.remove(&gone);
         }
         Ok(())
     }
 
-    fn kept(&self, branch: &Branch, name: &str, at: u64) -> Result<Option<Saved>, Fault> {
+    fn kept(&self, branch: &Branch, form: Form, at: u64) -> Result<Option<Saved>, Fault> {
         let lineage = self.line(branch)?.lineage();
         Ok(lineage.into_iter().rev().find_map(|(line, own)| {
             let upto = if line.branch == *branch { at } else { at.min(*own.end()) };
             let story = line.story();
-            let (seq, bytes) = story.saved.get(name)?.range(..=upto).next_back()?;
+            let (_, saved) = story.saved.get(form.name).filter(|(version, _)| *version == form.version)?;
+            let (seq, bytes) = saved.range(..=upto).next_back()?;
             Some(Saved { seq: *seq, bytes: bytes.clone() })
         }))
     }
@@ -182,12 +190,13 @@ impl Journal for Memory {
         Reply::ready(Ok(self.inbox().take(session, done)))
     }
 
-    fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()> {
-        Reply::ready(self.keep(branch, name, seq, bytes))
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+        Reply::ready(self.keep(branch, form, seq, bytes))
     }
 
-    fn saved(&self, branch: &Branch, name: &str, at: u64) -> Reply<Option<Saved>> {
-        Reply::ready(self.kept(branch, name, at))
+    /// Nobody else can reach what is in memory, so a fold is of the events that are there.
+    fn saved(&self, branch: &Branch, form: Form, at: u64) -> Reply<Option<Saved>> {
+        Reply::ready(self.kept(branch, form, at))
     }
 }
 

@@ -9,6 +9,7 @@ mod change;
 mod claim;
 mod dealt;
 mod fault;
+mod fold;
 mod heads;
 mod queue;
 mod read;
@@ -25,11 +26,11 @@ use std::path::{Path, PathBuf};
 
 use antiphon_event::{Event, SessionId};
 use antiphon_port::{
-    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Head, Journal, Page, Reply, Saved, Sent,
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Head, Journal, Page, Reply, Saved, Sent,
     SessionSummary, Verdict,
 };
 
-use crate::{SAVED_BYTES_MAX, SENT_MAX};
+use crate::SENT_MAX;
 use append::Append;
 use dealt::Dealt;
 use fault::Place;
@@ -144,17 +145,16 @@ impl Journal for Sqlite {
         self.threads.look(move |connection| Ok(read::inbox(connection, &session, done)?))
     }
 
-    fn save(&self, branch: &Branch, name: &str, seq: u64, bytes: Vec<u8>) -> Reply<()> {
-        if bytes.len() > SAVED_BYTES_MAX {
-            let (bytes, max) = (bytes.len(), SAVED_BYTES_MAX);
-            return Reply::ready(Err(Fault::TooLarge { what: "a saved fold", bytes, max }));
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+        if let Err(fault) = crate::fold::fit(&bytes) {
+            return Reply::ready(Err(fault));
         }
-        let (branch, name) = (branch.clone(), name.to_owned());
-        self.threads.change(bytes.len(), move |desk| change::save(desk, &branch, &name, seq, &bytes))
+        let branch = branch.clone();
+        self.threads.change(bytes.len(), move |desk| fold::save(desk, &branch, form, seq, &bytes))
     }
 
-    fn saved(&self, branch: &Branch, name: &str, at: u64) -> Reply<Option<Saved>> {
-        let (branch, name) = (branch.clone(), name.to_owned());
-        self.threads.look(move |connection| read::saved(connection, &branch, &name, at))
+    fn saved(&self, branch: &Branch, form: Form, at: u64) -> Reply<Option<Saved>> {
+        let branch = branch.clone();
+        self.threads.look(move |connection| fold::saved(connection, &branch, form, at))
     }
 }

@@ -4,6 +4,7 @@
 //! that names the rule that was broken. Start reading at [`conformance`]; each file beside it has the rules of one idea.
 
 mod appending;
+mod folding;
 mod forking;
 mod listing;
 mod owning;
@@ -24,7 +25,8 @@ type Rule = (&'static str, fn(&Room<'_>));
 /// At the first rule that does not hold.
 pub fn conformance(open: &dyn Fn(&str) -> Arc<dyn Journal>) {
     for (name, rule) in
-        [appending::RULES, reading::RULES, forking::RULES, listing::RULES, owning::RULES].concat()
+        [appending::RULES, reading::RULES, forking::RULES, folding::RULES, listing::RULES, owning::RULES]
+            .concat()
     {
         // Shown only if the rule is broken.
         println!("{name}");

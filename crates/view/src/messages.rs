@@ -50,7 +50,6 @@ pub struct Messages {
     #[serde(skip)]
     kept: usize,
     /// Ids with a number behind them that were there before the one without: it changes how they are written.
-    #[serde(skip)]
     early: BTreeSet<String>,
 }
 
@@ -151,7 +150,9 @@ impl Messages {
 
     /// Notes a call that changes how the ids of others are written, or whose own id may come to be written otherwise.
     fn number(&mut self, conversation: &Conversation, placed: Placed, event: &Event) {
-        let (Body::ToolCall(call), Some(node)) = (&event.body, conversation.node(placed.node)) else { return };
+        let (Body::ToolCall(call), Some(node)) = (&event.body, conversation.node(placed.node)) else {
+            return;
+        };
         let id = node.id().as_str();
         if !self.early.is_empty() && (self.early.remove(id) | self.early.remove(call.id.as_str())) {
             self.kept = 0;

@@ -3,15 +3,16 @@
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::body::tool::ToolCall;
 use antiphon_event::{CallId, Json, RelayId, RelayKind};
+use serde::{Deserialize, Serialize};
 
 use super::permit::{ASK, HANDOFF};
 
 /// The calls of the step under way, in the order in which the model made them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Calls(Vec<Call>);
 
 /// One call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Call {
     /// Its id.
     pub id: CallId,
@@ -44,7 +45,7 @@ impl Call {
 }
 
 /// Where a call is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum State {
     /// The model wants it.
     Proposed,

@@ -13,6 +13,7 @@ use antiphon_event::body::tool::{ToolCall, ToolResult};
 use antiphon_event::{
     Body, CallId, CallType, ErrorCode, Event, Json, Provenance, ReplId, StreamName, Timestamp,
 };
+use serde::{Deserialize, Serialize};
 
 use super::calls::{Call, State};
 use super::fence::blocks;
@@ -24,7 +25,7 @@ use crate::{Content, Harness, Message};
 pub type Given = Result<String, String>;
 
 /// A piece of code, and what it asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Code {
     /// Its id.
     pub id: ReplId,
@@ -38,7 +39,7 @@ pub struct Code {
     calls: BTreeMap<CallId, Asked>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Asked {
     input: Json,
     given: Option<Given>,

@@ -1,9 +1,10 @@
 //! [`Tally`]: what a run counted.
 
 use antiphon_event::body::system::Usage;
+use serde::{Deserialize, Serialize};
 
 /// What a run counted.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Calls of tools that came to an end.
     pub tool_calls: u64,

@@ -151,7 +151,10 @@ impl Table {
 
     /// What a driver keeps in mind: what it has to do, and what it has an outcome of.
     fn apply(&mut self, event: Event) -> Vec<Effect> {
+        let mut loaded = saved_and_loaded(&self.agent, &self.outfit);
         let effects = self.agent.apply(&event);
+        assert_eq!(loaded.apply(&event), effects, "what was loaded wants the same done");
+        self.agent = loaded;
         match &event.body {
             Body::ToolResult(result) => self.calls.retain(|call| *call != result.id),
             Body::Relay(relay) => self.calls.retain(|call| Some(call) != relay.tool_call_id.as_ref()),
@@ -270,6 +273,16 @@ impl Table {
             assert!(ends.is_empty(), "a run that goes on has not ended");
         }
     }
+}
+
+/// The same machine, taken up from what was written down.
+fn saved_and_loaded(agent: &Agent, outfit: &Arc<Outfit>) -> Agent {
+    let text = serde_json::to_string(agent).expect("it can be written");
+    let mut loaded: Agent = serde_json::from_str(&text).expect("what was written can be read");
+    loaded.equip(Arc::clone(outfit));
+    assert_eq!(told(&loaded), told(agent), "saved and loaded is never saved");
+    assert_eq!(loaded.next(), agent.next(), "what was loaded asks the model the same");
+    loaded
 }
 
 fn machine(setup: &Setup, outfit: &Arc<Outfit>) -> Agent {

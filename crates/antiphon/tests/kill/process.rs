@@ -44,7 +44,8 @@ pub(crate) fn engine(journal: Arc<dyn Journal>, folder: &Path, act: &Act) -> Eng
         wardrobe = wardrobe.model(*name, Arc::new(Player { name, steps: steps.clone() }));
     }
     let wardrobe = tools::all(folder).into_iter().fold(wardrobe, Wardrobe::tool);
-    Engine::new(journal).agents(wardrobe)
+    // Often, so that most deaths have one before them.
+    Engine::new(journal).agents(wardrobe).checkpoint_every(8)
 }
 
 /// Goes on with the run in the journal, or starts it if no process lived long enough to.

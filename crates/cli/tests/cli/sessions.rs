@@ -60,7 +60,7 @@ fn a_fork_goes_its_own_way_with_another_state() {
         flow completed
         $ fork last --at 99
         exit 2
-        error: <id>/main ends at 12 and cannot be forked at 99
+        error: <id>/main ends at 12 and has no position 99
         $ fork last --at 6 --branch again
         exit 2
         error: the branch <id>/again is there already

@@ -7,6 +7,9 @@ use antiphon_event::body::flow::{NodeError, NodeStart, Telemetry};
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Json, NodeStatus, Timestamp};
 
+use serde::{Deserialize, Serialize};
+
+use super::saved::given;
 use crate::definition::{EdgeIndex, NodeIndex};
 
 /// What was decided about an edge in this pass.
@@ -153,15 +156,17 @@ pub(super) struct Spot {
     pub(super) refused: u32,
     pub(super) output: Option<Json>,
     pub(super) started: Option<Timestamp>,
-    rare: Option<Box<Rare>>,
+    pub(super) rare: Option<Box<Rare>>,
 }
 
 /// What most nodes of most runs never have.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Rare {
     /// Back edges that brought it here in this pass.
     pub(super) brought: Vec<EdgeIndex>,
     /// Its input, if it is not simply what its sources gave, or they may come to be more.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     pub(super) input: Option<Json>,
     /// What it contributed, in the run of a map.
     pub(super) writes: Option<BTreeMap<String, Json>>,

@@ -32,9 +32,19 @@ pub(crate) fn check(line: &str, expect: Expect) {
     for step in steps {
         let did = table.step(step);
         writeln!(shown, "{step:width$}  {did}").expect("text takes it");
+        table.scheduler = saved_and_loaded(&table.scheduler);
     }
     expect.assert_eq(&shown);
     table.replays(flow);
+}
+
+/// The same machine, taken up from what was written down.
+fn saved_and_loaded(scheduler: &Scheduler) -> Scheduler {
+    let text = serde_json::to_string(&scheduler.save()).expect("it can be written");
+    let saved = serde_json::from_str(&text).expect("what was written can be read");
+    let loaded = Scheduler::load(scheduler.flow().clone(), saved, None).expect("the flow is the same");
+    assert_eq!(format!("{loaded:?}"), format!("{scheduler:?}"), "saved and loaded is never saved");
+    loaded
 }
 
 struct Table {
@@ -78,7 +88,10 @@ impl Table {
 
     fn take(&mut self, events: Vec<Event>, did: &mut Vec<String>) {
         for event in events {
+            let mut loaded = saved_and_loaded(&self.scheduler);
             let effects = self.scheduler.apply(&event);
+            assert_eq!(loaded.apply(&event), effects, "what was loaded wants the same done");
+            self.scheduler = loaded;
             did.extend(told(&event));
             let cancelled = matches!(&event.body, Body::NodeEnd(end) if end.status == NodeStatus::Cancelled);
             did.extend(effects.iter().filter(|_| !cancelled).map(|effect| self.wanted(effect)));

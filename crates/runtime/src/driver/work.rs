@@ -68,7 +68,9 @@ impl Driver {
 
     /// Begins, or goes on with, the run that is the work of a node; false for other work.
     pub(super) fn begin_child(&mut self, machine: usize, attempt: Attempt) -> bool {
-        if let Some(inner) = self.inside(machine, attempt).filter(|inner| self.goes_on(*inner)) {
+        if let Some(inner) =
+            self.inside(machine, attempt).filter(|inner| self.tree.machines[*inner].mind.goes_on())
+        {
             self.tree.machines[inner].parent = Some((machine, attempt));
             return self.begin_again(inner);
         }
@@ -93,12 +95,6 @@ impl Driver {
             }
         }
         true
-    }
-
-    /// Whether another attempt goes on with a run that is there: an agent that has ended begins anew.
-    fn goes_on(&self, inner: usize) -> bool {
-        let mind = &self.tree.machines[inner].mind;
-        mind.as_flow().is_some() || !mind.has_ended()
     }
 
     /// Goes on with a run that is the work of a node, and may have ended in an attempt before.

@@ -47,7 +47,8 @@ pub(crate) fn journal(folder: &Path) -> Arc<dyn Journal> {
 pub(crate) fn play(folder: &Path, text: &str) -> ! {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let engine = Engine::new(journal(folder));
+        // Often, so that most deaths have one before them.
+        let engine = Engine::new(journal(folder)).checkpoint_every(8);
         let mut run = begin(&engine, flow(text, folder)).await;
         follow(&mut run).await;
     });

@@ -29,7 +29,8 @@ pub(super) struct Story {
     records: Vec<Record>,
     /// The hash after each record, as far as anybody asked.
     hashes: Vec<Hash>,
-    pub(super) saved: BTreeMap<String, BTreeMap<u64, Vec<u8>>>,
+    /// Saved folds by name: the version they are written in, and each by its position.
+    pub(super) saved: BTreeMap<&'static str, (u32, BTreeMap<u64, Vec<u8>>)>,
 }
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Everything that changes the file and is no append: branches, sessions, the inbox, saved folds.
+//! Everything that changes the file and is no append: branches, sessions, the inbox.
 //!
 //! Each looks first and changes then, so that what it refuses has changed nothing.
 
@@ -10,7 +10,7 @@ use super::fault::Trouble;
 use super::read;
 use super::row::int;
 use super::writer::Desk;
-use crate::{INBOX_MAX, SAVED_MAX, record};
+use crate::{INBOX_MAX, record};
 
 /// Begins an empty branch.
 pub(super) fn create(desk: &mut Desk, branch: &Branch) -> Result<Head, Trouble> {
@@ -122,26 +122,4 @@ pub(super) fn take(desk: &mut Desk, session: &SessionId, done: u64) -> Result<Ve
     let mut delete = connection.prepare_cached("DELETE FROM inbox WHERE session = ?1 AND number <= ?2")?;
     delete.execute((key, int(done)))?;
     Ok(read::inbox(connection, session, done)?)
-}
-
-/// Saves a fold and lets go of the earliest ones.
-pub(super) fn save(
-    desk: &mut Desk,
-    branch: &Branch,
-    name: &str,
-    seq: u64,
-    bytes: &[u8],
-) -> Result<(), Trouble> {
-    let connection = &desk.connection;
-    let key = desk.heads.of(connection, branch)?.key;
-    let mut insert = connection
-        .prepare_cached("INSERT OR REPLACE INTO fold (branch, name, seq, bytes) VALUES (?1, ?2, ?3, ?4)")?;
-    insert.execute((key, name, int(seq), bytes))?;
-    let mut delete = connection.prepare_cached(
-        "DELETE FROM fold WHERE branch = ?1 AND name = ?2 AND seq <= (
-            SELECT seq FROM fold WHERE branch = ?1 AND name = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3
-        )",
-    )?;
-    delete.execute((key, name, SAVED_MAX as i64))?;
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Reading: events through fork points, lists, saved folds.
+//! Reading: events through fork points, and lists.
 //!
 //! Every function runs in one transaction of a reader, or within one of the writer. Start reading at [`lineage`].
 
@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use antiphon_event::{Event, SessionId, Timestamp};
 use antiphon_port::{
-    Branch, BranchSummary, Exported, Fault, Fork, Hash, Head, Page, READ_MAX, Saved, Sent, SessionSummary,
+    Branch, BranchSummary, Exported, Fault, Fork, Hash, Head, Page, READ_MAX, Sent, SessionSummary,
 };
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -305,27 +305,4 @@ pub(super) fn inbox(connection: &Connection, session: &SessionId, done: u64) -> 
         Ok(Sent { number: position(row, 0)?, text: row.get(1)? })
     })?;
     rows.collect()
-}
-
-/// The saved fold with the latest position.
-pub(super) fn saved(
-    connection: &Connection,
-    branch: &Branch,
-    name: &str,
-    at: u64,
-) -> Result<Option<Saved>, Trouble> {
-    let mut upto = at;
-    for part in lineage(connection, branch)?.iter().rev() {
-        let mut select = connection.prepare_cached(
-            "SELECT seq, bytes FROM fold WHERE branch = ?1 AND name = ?2 AND seq <= ?3 ORDER BY seq DESC LIMIT 1",
-        )?;
-        let found = select.query_row((part.key, name, int(upto)), |row| {
-            Ok(Saved { seq: position(row, 0)?, bytes: row.get(1)? })
-        });
-        if let Some(saved) = found.optional()? {
-            return Ok(Some(saved));
-        }
-        upto = upto.min(part.positions.start() - 1);
-    }
-    Ok(None)
 }

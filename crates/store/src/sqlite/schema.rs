@@ -12,7 +12,7 @@ use super::fault::{Place, Trouble};
 const APPLICATION: i64 = 0x416e_7470;
 
 /// The version of the tables below; a file says which it has.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long another process may hold the file before that is a fault.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -48,19 +48,25 @@ const TABLES: &str = "
         lines TEXT NOT NULL
     );
     CREATE UNIQUE INDEX record_at ON record (branch, last);
-    CREATE TABLE fold (
-        branch INTEGER NOT NULL,
-        name TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        bytes BLOB NOT NULL,
-        PRIMARY KEY (branch, name, seq)
-    );
     CREATE TABLE inbox (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         session INTEGER NOT NULL,
         text TEXT NOT NULL
     );
     CREATE INDEX inbox_of ON inbox (session);
+";
+
+/// Saved folds. The bytes are last, so that the rest of a row is read without them.
+const FOLDS: &str = "
+    CREATE TABLE fold (
+        branch INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        seal BLOB NOT NULL,
+        bytes BLOB NOT NULL
+    );
+    CREATE UNIQUE INDEX fold_at ON fold (branch, name, seq);
 ";
 
 /// Opens the file for writing, and makes it if it is not there.
@@ -95,15 +101,18 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn prepare(connection: &mut Connection, place: &Place) -> Result<(), Trouble> {
-    if version(connection, place)? == 0 {
+    if version(connection, place)? < VERSION {
         // WAL cannot be switched on within a transaction; the file keeps it.
         connection.pragma_update(None, "journal_mode", "wal")?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if version(&transaction, place)? == 0 {
-            transaction.execute_batch(TABLES)?;
-            transaction.pragma_update(None, "application_id", APPLICATION)?;
-            transaction.pragma_update(None, "user_version", VERSION)?;
+        match version(&transaction, place)? {
+            0 => [TABLES, FOLDS].iter().try_for_each(|tables| transaction.execute_batch(tables))?,
+            // Folds can be made again, so those of a file in which they had no version go.
+            1 => transaction.execute_batch(&format!("DROP TABLE fold; {FOLDS}"))?,
+            _ => {}
         }
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
         transaction.commit()?;
     }
     connection.pragma_update(None, "journal_mode", "wal")?;

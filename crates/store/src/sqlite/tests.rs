@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
 use antiphon_event::SessionId;
-use antiphon_port::{Branch, Fault, Journal, Verdict};
+use antiphon_port::{Branch, Fault, Form, Journal, Verdict};
 use antiphon_testkit::journal::{says, told};
 use expect_test::{Expect, expect};
 use rusqlite::{Connection, OpenFlags};
 
 use super::Sqlite;
 use super::fault::Place;
+
+const RUN: Form = Form { name: "run", version: 1 };
 
 /// A file in a folder that is gone after the test.
 fn file() -> (tempfile::TempDir, PathBuf) {
@@ -159,7 +161,7 @@ fn a_file_that_is_no_journal_is_refused() {
     drop(begun(&path));
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
     refused(expect![
-        "FILE: written by a later version (format 7; this one knows 1): update antiphon (do not try again)"
+        "FILE: written by a later version (format 7; this one knows 2): update antiphon (do not try again)"
     ]);
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
@@ -174,6 +176,43 @@ fn a_file_that_is_no_journal_is_refused() {
         expect!["FILE: its folder cannot be made: File exists (os error 17) (do not try again)"],
     );
     drop(folder);
+}
+
+#[test]
+fn a_file_of_the_first_version_is_opened_and_brought_up_to_date() {
+    let (_folder, path) = file();
+    drop(begun(&path));
+    let first = "DROP TABLE fold;
+        CREATE TABLE fold (branch, name, seq, bytes, PRIMARY KEY (branch, name, seq));
+        INSERT INTO fold VALUES (1, 'run', 2, x'00');
+        PRAGMA user_version = 1;";
+    Connection::open(&path).unwrap().execute_batch(first).unwrap();
+    let (journal, branch) = (Sqlite::open(&path).unwrap(), Branch::main("s"));
+    assert_eq!(told(&journal, &branch, 0, 9), "1:a 2:b 3:c");
+    assert_eq!(journal.saved(&branch, RUN, 9).wait(), Ok(None));
+    journal.save(&branch, RUN, 3, vec![7]).wait().unwrap();
+    assert_eq!(journal.saved(&branch, RUN, 9).wait().unwrap().unwrap().bytes, [7]);
+}
+
+#[test]
+fn a_fold_that_is_not_of_these_events_or_not_whole_is_passed_over() {
+    for tampering in [
+        "UPDATE record SET lines = replace(lines, '\"e\"', '\"E\"')",
+        "UPDATE fold SET bytes = x'00' WHERE seq = 5",
+        "UPDATE fold SET seq = 6 WHERE seq = 5",
+        "UPDATE fold SET seq = 99 WHERE seq = 5",
+    ] {
+        let (_folder, path) = file();
+        let (journal, branch) = begun(&path);
+        journal.append(&branch, 3, says("d e f")).wait().unwrap();
+        for seq in [2, 5] {
+            journal.save(&branch, RUN, seq, vec![seq as u8]).wait().unwrap();
+        }
+        drop(journal);
+        Connection::open(&path).unwrap().execute_batch(tampering).unwrap();
+        let found = Sqlite::open(&path).unwrap().saved(&branch, RUN, 99).wait().unwrap();
+        assert_eq!(found.map(|saved| saved.seq), Some(2), "{tampering}");
+    }
 }
 
 #[test]

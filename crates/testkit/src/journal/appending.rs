@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use antiphon_event::body::session::Connected;
 use antiphon_event::{Body, Event};
-use antiphon_port::{Batch, Branch, Fault, Journal, Position};
+use antiphon_port::{Batch, Branch, Fault, Form, Journal, Position};
 
 use super::{Room, Rule, all, says, told};
 use crate::history;
@@ -107,7 +107,10 @@ fn unknown(room: &Room<'_>) {
         assert_eq!(journal.head(&nowhere).wait(), Err(missing()));
         assert_eq!(journal.verify(&nowhere).wait(), Err(missing()));
         assert_eq!(journal.fork(&nowhere, 0, &Branch::new("s", "new")).wait(), Err(missing()));
-        assert_eq!(journal.save(&nowhere, "x", 0, Vec::new()).wait(), Err(missing()));
+        assert_eq!(
+            journal.save(&nowhere, Form { name: "x", version: 1 }, 0, Vec::new()).wait(),
+            Err(missing())
+        );
     }
     assert_eq!(journal.branches(&"t".into()).wait(), Err(Fault::NoSession("t".into())));
     assert_eq!(journal.remove(&"t".into(), true).wait(), Err(Fault::NoSession("t".into())));

@@ -11,7 +11,6 @@ pub(super) const RULES: &[Rule] = &[
     ("a fork begins with the hash at its fork point", hash),
     ("a fork may lead into another session", other_session),
     ("nothing forks from where nobody has been", beyond),
-    ("saved folds of before the fork are those of the fork", folds),
 ];
 
 fn fork_name(name: &str) -> Branch {
@@ -109,32 +108,4 @@ fn beyond(room: &Room<'_>) {
     let fault = journal.fork(&main, 3, &fork_name("other")).wait();
     assert_eq!(fault, Err(Fault::Beyond { branch: main.clone(), at: 3, head: 2 }));
     assert_eq!(journal.branches(&"s".into()).wait().expect("lists").len(), 1);
-}
-
-fn folds(room: &Room<'_>) {
-    let (journal, main) = room.begin();
-    let other = fork_name("other");
-    journal.append(&main, 0, says("a b c d e f")).wait().expect("fits");
-    for seq in [2, 4, 6] {
-        journal.save(&main, "graph", seq, vec![seq as u8]).wait().expect("saves");
-    }
-    journal.fork(&main, 5, &other).wait().expect("forks");
-    let saved = |branch, name, at| {
-        journal.saved(branch, name, at).wait().expect("looks").map(|saved| (saved.seq, saved.bytes))
-    };
-    assert_eq!(saved(&main, "graph", 9), Some((6, vec![6])));
-    assert_eq!(saved(&main, "graph", 5), Some((4, vec![4])));
-    assert_eq!(saved(&main, "graph", 1), None);
-    assert_eq!(saved(&main, "thread", 9), None);
-    assert_eq!(saved(&other, "graph", 9), Some((4, vec![4])), "6 is beyond the fork");
-    assert_eq!(saved(&other, "graph", 3), Some((2, vec![2])));
-    journal.save(&other, "graph", 5, vec![55]).wait().expect("saves");
-    journal.save(&main, "graph", 4, vec![44]).wait().expect("replaces");
-    assert_eq!(saved(&other, "graph", 9), Some((5, vec![55])));
-    assert_eq!(saved(&main, "graph", 5), Some((4, vec![44])));
-    for seq in 100..200 {
-        journal.save(&main, "graph", seq, Vec::new()).wait().expect("saves");
-    }
-    assert_eq!(saved(&main, "graph", 500), Some((199, Vec::new())), "the latest is kept");
-    assert_eq!(saved(&main, "graph", 6), None, "and not all of them");
 }

@@ -1,7 +1,7 @@
 //! Rules of lists, and of removing what is on them.
 
 use antiphon_event::{SessionId, Timestamp};
-use antiphon_port::{Batch, Branch, Fault, Journal, Page};
+use antiphon_port::{Batch, Branch, Fault, Form, Journal, Page};
 
 use super::{Room, Rule, all, says};
 use crate::history;
@@ -59,10 +59,11 @@ fn summary(room: &Room<'_>) {
 fn removed(room: &Room<'_>) {
     let (journal, main) = room.begin();
     let (other, kept) = (Branch::new("s", "other"), Branch::main("kept"));
+    let fold = Form { name: "fold", version: 1 };
     journal.create(&kept).wait().expect("creates");
     journal.append(&main, 0, says("a b")).wait().expect("fits");
     journal.fork(&main, 1, &other).wait().expect("forks");
-    journal.save(&main, "fold", 1, Vec::new()).wait().expect("saves");
+    journal.save(&main, fold, 1, Vec::new()).wait().expect("saves");
     journal.send(&"s".into(), "{}").wait().expect("sends");
     // Together with an append to another session, which must not suffer from it.
     let append = journal.append(&kept, 0, says("x y"));
@@ -77,7 +78,7 @@ fn removed(room: &Room<'_>) {
     assert_eq!(all(&*journal, &kept), "1:x 2:y 3:z");
     journal.create(&main).wait().expect("begins anew");
     assert_eq!(all(&*journal, &main), "");
-    assert_eq!(journal.saved(&main, "fold", 9).wait(), Ok(None));
+    assert_eq!(journal.saved(&main, fold, 9).wait(), Ok(None));
     assert_eq!(journal.take(&"s".into(), 0).wait(), Ok(Vec::new()));
 }
 

@@ -1,6 +1,6 @@
 //! Rules of reading: pages, hashes, and that everything is there again later.
 
-use antiphon_port::{Branch, Hash};
+use antiphon_port::{Branch, Form, Hash};
 
 use super::{Room, Rule, all, says, told};
 
@@ -10,6 +10,8 @@ pub(super) const RULES: &[Rule] = &[
     ("the same history has the same hash in every journal", same_hash),
     ("everything is there when the journal is opened again", reopened),
 ];
+
+const FOLD: Form = Form { name: "fold", version: 1 };
 
 fn pages(room: &Room<'_>) {
     let (journal, branch) = room.begin();
@@ -73,7 +75,7 @@ fn reopened(room: &Room<'_>) {
     journal.append(&branch, 0, says("a b c")).wait().expect("fits");
     journal.fork(&branch, 2, &other).wait().expect("forks");
     journal.append(&other, 2, says("x")).wait().expect("fits");
-    journal.save(&branch, "fold", 3, b"saved".to_vec()).wait().expect("saves");
+    journal.save(&branch, FOLD, 3, b"saved".to_vec()).wait().expect("saves");
     journal.send(&"s".into(), "{}").wait().expect("sends");
     let heads = |journal: &dyn antiphon_port::Journal| {
         [&branch, &other].map(|branch| journal.head(branch).wait().expect("there"))
@@ -86,7 +88,7 @@ fn reopened(room: &Room<'_>) {
     assert_eq!(all(&*journal, &branch), "1:a 2:b 3:c 4:d");
     assert_eq!(all(&*journal, &other), "1:a 2:b 3:x");
     assert_eq!(heads(&*journal)[1], before[1]);
-    assert_eq!(journal.saved(&branch, "fold", 9).wait().expect("reads").expect("kept").bytes, b"saved");
+    assert_eq!(journal.saved(&branch, FOLD, 9).wait().expect("reads").expect("kept").bytes, b"saved");
     assert_eq!(journal.take(&"s".into(), 0).wait().expect("takes").len(), 1);
     journal.append(&branch, 4, says("e")).wait().expect("goes on");
     assert_eq!(all(&*journal, &branch), "1:a 2:b 3:c 4:d 5:e");

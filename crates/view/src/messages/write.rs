@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use antiphon_event::body::content::{Part, PartKind, UserContent};
 use antiphon_event::{Body, Json, Kind};
 use antiphon_graph::{Conversation, Node, Place};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{Messages, Turn};
 
@@ -106,7 +106,7 @@ fn part_weight(part: &Part) -> usize {
 
 /// Reasoning with the signature its vendor wants to see again.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Thought {
     /// What was thought.
     pub text: String,
@@ -115,7 +115,7 @@ pub struct Thought {
 }
 
 /// A call that the model made.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// The vendor's id for it.
     pub id: String,

@@ -23,7 +23,9 @@ pub(super) fn bars(Figures { agents, .. }: &Figures) -> Vec<Bar> {
             agents.last_steps_micros / agents.first_steps_micros,
             |ratio| ratio <= 1.25,
         ),
-        bar("turn of a model that writes code", "≤ 2 ms", "ms", agents.turn_micros / 1e3, |millis| millis <= 2.0),
+        bar("turn of a model that writes code", "≤ 2 ms", "ms", agents.turn_micros / 1e3, |millis| {
+            millis <= 2.0
+        }),
         bar(
             "streamed pieces through loop, SQLite, graph and thread",
             "≥ 200 k/s",
