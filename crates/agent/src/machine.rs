@@ -19,6 +19,7 @@ mod permit;
 mod place;
 mod say;
 mod source;
+mod steer;
 mod telemetry;
 mod words;
 
@@ -73,6 +74,9 @@ pub struct Agent {
     stepless: u32,
     /// How often an answer that did not fit was asked for again.
     repairs: u32,
+    /// How many model calls were counted, and the one under way that has not heard what somebody said meanwhile.
+    usages: u32,
+    unheard: Option<u32>,
     /// How many more model calls people allowed beyond the bound.
     extended: u32,
     /// Whether what was said before is being put into a summary, and whether that was tried in vain.
@@ -167,6 +171,8 @@ impl Agent {
             asked_before: 0,
             stepless: 0,
             repairs: 0,
+            usages: 0,
+            unheard: None,
             extended: 0,
             summing: false,
             unsummed: false,
@@ -221,6 +227,7 @@ impl Agent {
             Input::Printed(code, chunks) => self.printed(&code, chunks, now),
             Input::Called { code, call, name, input } => self.called(&code, call, name, input, now),
             Input::Evaluated(code, ran) => self.evaluated(&code, ran, now),
+            Input::Steer { run, content } => self.steer(run, content, now),
             Input::Answer(answer) => self.answer(answer, now),
             Input::Expired(relay) => self.expire(&relay, now),
             Input::Summarized(result) => self.summarized(result, now),

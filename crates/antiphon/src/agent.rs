@@ -206,6 +206,31 @@ impl Agent {
         self.say(task, Some(session)).await
     }
 
+    /// Says something to it once a turn that is under way has ended. To be heard by that turn itself, use
+    /// [`Run::steer`].
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), antiphon::Error> {
+    /// use antiphon::{Agent, open_store, scripted};
+    ///
+    /// let agent = Agent::new(scripted(["One.", "Two."])).journal(open_store("memory:")?);
+    /// let first = agent.start("Count.").await?;
+    /// let mut second = agent.then(first, "Go on.").await?;
+    /// assert_eq!(second.wait().await?.output.to_text(), "Two.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn then(&self, mut turn: Run, task: impl Into<Json>) -> Result<Run, Error> {
+        let report = turn.wait().await?;
+        match report.outcome {
+            Outcome::Paused => Err(Error::Failed(Box::new(report))),
+            Outcome::Completed | Outcome::Failed | Outcome::Cancelled => {
+                self.go_on(report.session, task).await
+            }
+        }
+    }
+
     async fn say(&self, task: impl Into<Json>, session: Option<SessionId>) -> Result<Run, Error> {
         let invocation = Invocation { session, ..Invocation::new(task) };
         Ok(self.engine()?.talk(self.definition.clone(), invocation).await?)

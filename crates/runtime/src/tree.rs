@@ -42,6 +42,8 @@ pub(crate) struct Machine {
     pub(crate) worked_before_ms: u64,
     /// Whether the node around it knows that it waits.
     pub(crate) pause_told: bool,
+    /// Whether this process, which did not begin it, goes on with it.
+    pub(crate) taken_up: bool,
     /// Whether something happened to it, and what follows by itself is still to be seen to.
     pub(crate) stirred: bool,
     /// What it and the runs inside it may spend, if that is bounded.
@@ -136,6 +138,7 @@ impl Tree {
             end: None,
             worked_before_ms: 0,
             pause_told: false,
+            taken_up: false,
             stirred: false,
         });
         machine

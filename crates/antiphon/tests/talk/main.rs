@@ -9,6 +9,7 @@ mod place;
 mod resume;
 mod server;
 mod stage;
+mod steer;
 mod stop;
 mod subagent;
 mod trace;

@@ -58,9 +58,9 @@ impl Prompt {
         Ok(Self { editor, history })
     }
 
-    /// What is typed next; it is remembered.
-    pub(super) fn read(&mut self) -> Result<Typed> {
-        let typed = typed(self.editor.readline("> "))?;
+    /// What is typed next, after what was typed before; it is remembered.
+    pub(super) fn read(&mut self, before: &str) -> Result<Typed> {
+        let typed = typed(self.editor.readline_with_initial("> ", (before, "")))?;
         if let Typed::Text(text) = &typed
             && !text.trim().is_empty()
         {

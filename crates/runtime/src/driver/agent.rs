@@ -187,6 +187,11 @@ impl Driver {
     /// Asks the model of an agent, unless something else came between.
     pub(super) fn ask_model(&mut self, machine: usize, call: u32) {
         let attempt = Attempt { node: MODEL, execution: call, attempt: 1 };
+        let is_earlier = |task: &Task| (1..call).contains(&task.attempt.execution);
+        if self.tree.machines[machine].tasks.get(MODEL).is_some_and(is_earlier) {
+            // It has said nothing, and somebody said something that it is to hear.
+            self.drop_task(machine, MODEL);
+        }
         let inner = &self.tree.machines[machine];
         if !inner.mind.executes(attempt)
             || inner.tasks.get(MODEL).is_some()
@@ -341,7 +346,9 @@ impl Driver {
         if !self.tree.machines[machine].mind.has_started() {
             return self.try_tell(machine, Hears::Start);
         }
-        self.try_tell(machine, Hears::Resume);
+        if !std::mem::replace(&mut self.tree.machines[machine].taken_up, true) {
+            self.try_tell(machine, Hears::Resume);
+        }
         for open in self.agent(machine).map(Agent::open).unwrap_or_default() {
             match open {
                 Open::Ask => self.effects.push((machine, crate::mind::Effect::Agent(Effect::Ask))),

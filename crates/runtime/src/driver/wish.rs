@@ -1,15 +1,19 @@
 //! What somebody wants of a run: by its handle, or from another process.
 
 use antiphon_agent::machine::Input as Hears;
+use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, Event, Mode};
+use antiphon_event::{Body, Delivery, Event, Mode};
 use antiphon_flow::{Input, Refusal};
 use antiphon_port::Fault;
 
 use super::Driver;
 use crate::mind::Mind;
 use crate::run::{Asked, Standing, Wish};
+
+/// How long a message to a running turn may be, in bytes.
+const MESSAGE_MAX: usize = 16 * 1024 * 1024;
 
 impl Driver {
     /// Does what somebody wants, if it can be done, and says so when it is durable.
@@ -21,6 +25,7 @@ impl Driver {
         let answer = match wish {
             Wish::Cancel { by, mode } => self.cancel(&by, &mode),
             Wish::Answer(answer) => self.answer(answer),
+            Wish::Steer(content) => self.steer(content),
         };
         if answer.is_ok() {
             self.stand(Standing::Working);
@@ -54,6 +59,21 @@ impl Driver {
             Mind::Flow(_) => self.feed(machine, Input::Answer(answer)),
             Mind::Agent(_) => self.tell(machine, Hears::Answer(answer)),
         }
+    }
+
+    /// Says something to the agent that people talk with.
+    fn steer(&mut self, content: UserContent) -> Result<(), Refusal> {
+        let size = serde_json::to_string(&content).map_or(usize::MAX, |text| text.len());
+        if size > MESSAGE_MAX {
+            let why = format!("it is {size} bytes long, and {MESSAGE_MAX} is the most");
+            return Err(Refusal::Message(why));
+        }
+        if self.agent(0).is_none() {
+            let why = "a flow hears nothing while it runs".to_owned();
+            return Err(Refusal::Message(why));
+        }
+        let run = self.parts.ids.run();
+        self.tell(0, Hears::Steer { run, content })
     }
 
     /// Stops the tree: at once from the innermost run outwards, or gracefully from the root down.
@@ -96,6 +116,13 @@ impl Driver {
         let done = match event.body {
             Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
             Body::RelayResolved(answer) => self.answer(*answer),
+            Body::User(User { content, delivery: Some(Delivery::Steer), .. }) => self.steer(content),
+            Body::User(_) => {
+                return Err(
+                    "a message that does not steer is a turn of its own: say it when this one has ended"
+                        .to_owned(),
+                );
+            }
             other => return Err(format!("`{}` is no command", other.tag())),
         };
         done.map_err(|refusal| refusal.to_string())

@@ -1,0 +1,63 @@
+//! What somebody says while the agent works: heard before its model is asked the next time.
+
+use antiphon_event::body::content::{User, UserContent};
+use antiphon_event::{Body, Delivery, Event, ParentId, RunId};
+
+use super::{Agent, Effect, Now, Phase, Refusal};
+
+impl Agent {
+    /// Somebody says something to the running turn. It is a run of its own, caused by the last step that is whole.
+    pub(super) fn steer(
+        &self,
+        run: RunId,
+        content: UserContent,
+        now: Now<'_>,
+    ) -> Result<Vec<Event>, Refusal> {
+        let is_ending = self.cancel.is_some() || self.error.is_some() || self.handed.is_some();
+        if is_ending || !self.started() {
+            return Err(Refusal::Late(self.origin.run.clone()));
+        }
+        let said = User { content, delivery: Some(Delivery::Steer), provenance: None };
+        let mut event = Event::new(run, Body::User(said));
+        event.head.at = Some(now.at);
+        event.head.event_flow_id.clone_from(&self.origin.turn);
+        event.head.parent_id = Some(self.last_whole());
+        Ok(vec![event])
+    }
+
+    /// The node of the conversation graph that the last whole step ends with, or that the run began with.
+    fn last_whole(&self) -> ParentId {
+        let run = &self.origin.run;
+        ParentId::from(match self.usages {
+            0 => format!("{run}:harness_start"),
+            nth => format!("{run}:usage:{nth}"),
+        })
+    }
+
+    /// Takes in what others say: a message that steers is heard by the next model call. A model that was asked and has
+    /// said nothing yet is asked anew, so that it hears it at once.
+    pub(super) fn overhear(&mut self, event: &Event) -> Vec<Effect> {
+        let Body::User(User { delivery: Some(Delivery::Steer), .. }) = &event.body else { return Vec::new() };
+        match self.phase {
+            Phase::Ready if self.said.is_empty() => {
+                self.begun += 1;
+                self.ask()
+            }
+            Phase::Ready | Phase::Acting => {
+                self.unheard = Some(self.begun);
+                Vec::new()
+            }
+            Phase::New
+            | Phase::Delayed(_)
+            | Phase::Answered
+            | Phase::Limited
+            | Phase::Declined
+            | Phase::Ended(_) => Vec::new(),
+        }
+    }
+
+    /// Whether somebody said something that no model call has heard.
+    pub(super) fn has_unheard(&self) -> bool {
+        self.unheard == Some(self.begun)
+    }
+}
