@@ -77,6 +77,8 @@ pub struct Agent {
     /// How many model calls were counted, and the one under way that has not heard what somebody said meanwhile.
     usages: u32,
     unheard: Option<u32>,
+    /// The runs that what was said meanwhile was.
+    steered: Vec<RunId>,
     /// How many more model calls people allowed beyond the bound.
     extended: u32,
     /// Whether what was said before is being put into a summary, and whether that was tried in vain.
@@ -173,6 +175,7 @@ impl Agent {
             repairs: 0,
             usages: 0,
             unheard: None,
+            steered: Vec::new(),
             extended: 0,
             summing: false,
             unsummed: false,

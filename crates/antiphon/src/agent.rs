@@ -164,6 +164,28 @@ impl Agent {
         self
     }
 
+    /// How many tokens one run of it may use, with those of the agents it calls; a call that would not fit is not made,
+    /// and the run ends. No bound unless said otherwise.
+    #[must_use]
+    pub fn max_tokens(mut self, max: u64) -> Self {
+        self.definition.limits.max_tokens = Some(max);
+        self
+    }
+
+    /// How many US dollars, likewise. The models need prices.
+    #[must_use]
+    pub fn max_cost_usd(mut self, max: f64) -> Self {
+        self.definition.limits.max_cost_usd = Some(max);
+        self
+    }
+
+    /// How many model calls, likewise.
+    #[must_use]
+    pub fn max_steps(mut self, max: u64) -> Self {
+        self.definition.limits.max_steps = Some(max);
+        self
+    }
+
     /// A rule: what it may do without asking. The first that fits counts.
     #[must_use]
     pub fn permission(mut self, rule: Rule) -> Self {

@@ -120,7 +120,8 @@ impl Engine {
     }
 }
 
-fn equip(tree: &mut Tree, kit: Kit) {
+/// Gives the agent that a tree begins with what it needs.
+pub(crate) fn equip(tree: &mut Tree, kit: Kit) {
     let outfit: Arc<Outfit> = Arc::clone(&kit.outfit);
     if let Some(agent) = tree.machines[0].mind.as_agent_mut() {
         agent.equip(outfit);

@@ -6,7 +6,8 @@ use antiphon_event::{Body, Delivery, Event, ParentId, RunId};
 use super::{Agent, Effect, Now, Phase, Refusal};
 
 impl Agent {
-    /// Somebody says something to the running turn. It is a run of its own, caused by the last step that is whole.
+    /// Somebody says something to the running turn. It is a run of its own, caused by the last step that is whole; what
+    /// comes again after a crash is not said again.
     pub(super) fn steer(
         &self,
         run: RunId,
@@ -16,6 +17,9 @@ impl Agent {
         let is_ending = self.cancel.is_some() || self.error.is_some() || self.handed.is_some();
         if is_ending || !self.started() {
             return Err(Refusal::Late(self.origin.run.clone()));
+        }
+        if self.steered.contains(&run) {
+            return Ok(Vec::new());
         }
         let said = User { content, delivery: Some(Delivery::Steer), provenance: None };
         let mut event = Event::new(run, Body::User(said));
@@ -38,6 +42,7 @@ impl Agent {
     /// said nothing yet is asked anew, so that it hears it at once.
     pub(super) fn overhear(&mut self, event: &Event) -> Vec<Effect> {
         let Body::User(User { delivery: Some(Delivery::Steer), .. }) = &event.body else { return Vec::new() };
+        self.steered.extend(event.head.run_id.clone());
         match self.phase {
             Phase::Ready if self.said.is_empty() => {
                 self.begun += 1;

@@ -2,8 +2,10 @@
 //!
 //! Each file is one subject. Start reading at `stage.rs`.
 
+mod away;
 mod echo;
 mod flow;
+mod limit;
 mod permission;
 mod place;
 mod resume;

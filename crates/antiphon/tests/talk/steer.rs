@@ -38,7 +38,22 @@ async fn a_message_is_part_of_the_running_turn() {
     run.steer("the red one").await.expect("it listens");
     answer(&mut run, &[Says::Text("red")]).await;
     let told = events(&run).await;
-    expect![[""]].assert_eq(&stage.told(&told));
+    expect![[r#"
+                 session_created
+                 user "go"
+        agent    harness_start
+        agent    tool_call call_1_1 {"question":"Which?"}
+        agent    usage
+        agent    tool_call call_1_1 {"question":"Which?"}
+        agent    relay Question ask: Which?
+                 user "the red one"
+        agent    relay_resolved "red" by ann
+        agent    tool_result call_1_1 "red"
+        agent    text as you wish
+        agent    usage
+        agent    harness_end done after 2
+    "#]]
+    .assert_eq(&stage.told(&told));
     let turn = told.iter().find_map(|event| event.head.event_flow_id.clone());
     let said = told.iter().find(|event| matches!(&event.body, Body::User(user) if user.delivery.is_some()));
     let head = &said.expect("it is there").head;
@@ -100,11 +115,11 @@ async fn another_process_speaks_through_the_inbox() {
     stage.engine = stage.engine.clone().inbox();
     let mut run = stage.say(&asking(), "go").await;
     run.wait().await.expect("no fault");
-    for delivery in [None, Some(Delivery::Steer)] {
+    // What is handed over again after a crash is said once.
+    for delivery in [None, Some(Delivery::Steer), Some(Delivery::Steer)] {
         let content = UserContent::Text("the red one".to_owned());
         let user = User { content, delivery, provenance: None };
-        let event =
-            Event { head: antiphon_event::Head::default(), body: Body::User(user), extra: Vec::new() };
+        let event = Event::new("said-elsewhere", Body::User(user));
         let sent = stage.engine.journal().send(run.session(), &event.to_json()).await;
         sent.expect("left there");
     }
@@ -120,7 +135,10 @@ async fn another_process_speaks_through_the_inbox() {
             other => other.tag().to_owned(),
         })
         .collect();
-    expect![[""]].assert_eq(&told.join("\n"));
+    expect![[r#"
+        user
+        a command from another process was refused: a message that does not steer is a turn of its own: say it when this one has ended
+        user"#]].assert_eq(&told.join("\n"));
 }
 
 /// Waits until a second message is in the journal, whether or not the run is paused.
@@ -150,7 +168,13 @@ async fn what_was_said_survives_the_process() {
     let said = said["messages"].as_array().expect("messages").iter();
     let said: Vec<String> =
         said.map(|message| format!("{}: {}", message["role"], message["content"])).collect();
-    expect![[""]].assert_eq(&said.join("\n"));
+    expect![[r#"
+        "user": "go"
+        "assistant": null
+        "tool": "red"
+        "user": "the red one"
+        "assistant": "as you wish""#]]
+    .assert_eq(&said.join("\n"));
 }
 
 /// The run, as soon as whoever ran it before has let go of it.

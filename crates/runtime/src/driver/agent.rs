@@ -82,6 +82,9 @@ impl Driver {
             return;
         }
         let slot = self.tree.machines[machine].slot(call);
+        if self.send_away(machine, slot, call) {
+            return;
+        }
         let attempt = Attempt { node: slot, execution: 1, attempt: 1 };
         if let Some(inner) = self.inside(machine, attempt) {
             return self.take_up_agent(inner);
@@ -202,7 +205,8 @@ impl Driver {
         let inner = &self.tree.machines[machine];
         let (Some(agent), Some(kit)) = (inner.mind.as_agent(), &inner.kit) else { return };
         let (model, next) = (Arc::clone(&kit.model), agent.next());
-        let mouth = Mouth::new(machine, attempt, self.wakes.clone(), self.is_bounded(machine));
+        let mouth = Mouth::new(machine, attempt, self.wakes.clone(), self.is_bounded(machine))
+            .drawing_on(self.outer.clone());
         let abort = model::start(model, next, mouth, self.is_priced(machine));
         self.working += 1;
         self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
@@ -308,6 +312,7 @@ impl Driver {
             self.forfeit(machine, task.attempt.node);
         }
         self.close_code(machine);
+        self.stop_away(machine);
         let inside: Vec<usize> = self.tree.machines[machine].children.values().copied().collect();
         for inner in inside {
             if !self.tree.machines[inner].mind.has_ended() {
@@ -389,6 +394,6 @@ impl World for Nowhere {
     }
 }
 
-fn failed(failure: Failure) -> Failed {
+pub(super) fn failed(failure: Failure) -> Failed {
     Failed { code: failure.code, message: failure.message }
 }
