@@ -5,33 +5,40 @@
 //! caller up finds it there and goes on with it. What it asks people is told on the caller's branch too, by
 //! [`Wake::Mirrored`], and answers come back by [`Order`]. Start reading at [`travel`].
 
+mod follow;
+
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use antiphon_agent::machine::{Input, Origin, Returned};
+use antiphon_agent::machine::{Input, Origin};
 use antiphon_agent::permission::Policy;
 use antiphon_agent::{Definition, SubagentPolicy};
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::body::session::{BranchCreated, SessionCreated};
 use antiphon_event::{
-    Body, CallId, ErrorCode, Event, EventFlowId, Head, Mode, ParentId, Provenance, RelayId, SessionId,
+    Body, CallId, ErrorCode, Event, EventFlowId, Head, Json, Mode, ParentId, Provenance, RelayId, RunId,
+    SessionId,
 };
 use antiphon_flow::Refusal;
 use antiphon_flow::function::Failure;
 use antiphon_port::{Branch, Claim, Fault};
+use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use self::follow::Follower;
 use crate::driver::{Driver, Wake};
 use crate::engine::{Parts, Refused, WISHES_MAX};
 use crate::mind::Mind;
 use crate::perform::{Mouth, Outer};
-use crate::report::{Outcome, Report};
 use crate::resume;
-use crate::run::{Run, Standing};
+use crate::run::Run;
 use crate::talk::{equip, in_conversation};
 use crate::tree::Tree;
+
+/// How much of its task a session is called after.
+const TITLE_MAX: usize = 60;
 
 /// What the driver of a caller wants of an agent on another branch. Without anybody who could want something it is
 /// left where it is.
@@ -118,7 +125,8 @@ pub(crate) fn place(
             Some(Branch::new(home.session.clone(), branch.unwrap_or(name).to_owned()))
         }
         SubagentPolicy::NewSession => {
-            let session = format!("{}-{before}{}", plain(home.session.as_str()), plain(call.as_str()));
+            let (session, call) = (plain(home.session.as_str()), plain(call.as_str()));
+            let session = format!("{}-{session}-{before}{call}", plain(name));
             Some(Branch::main(SessionId::from(session)))
         }
     }
@@ -208,7 +216,7 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
     let (wishes, asked) = mpsc::channel(WISHES_MAX);
     let claim = Claim::new((claim, hold));
     let (mut driver, progress) = Driver::new(Arc::clone(&parts), place.clone(), seq, asked, claim);
-    driver.outer = journey.outer;
+    driver.outer = journey.outer.clone();
     driver.tree.remember(&journey.grants);
     let began = match start {
         Some(start) => {
@@ -217,7 +225,7 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
         }
         None => {
             if seq == 0 {
-                driver.batch.push(created(&parts, is_elsewhere));
+                driver.batch.push(created(&journey));
             }
             let (said, origin) = said(&parts, &journey.call, journey.origin, journey.task);
             driver.batch.push(said.clone());
@@ -261,11 +269,15 @@ fn left(events: &[Event]) -> Option<usize> {
         Body::HarnessStart(start) => start.definition.is_some() && event.head.node_id.is_none(),
         _ => false,
     };
-    // Those it called on the same branch begin after it, and carry what they are too.
-    let depth = |event: &Event| event.head.agent.as_ref().map_or(0, |agent| agent.depth);
     let starts = events.iter().enumerate().filter(|(_, event)| begins(event));
-    let outermost = starts.clone().map(|(_, event)| depth(event)).min()?;
-    let (start, event) = starts.filter(|(_, event)| depth(event) == outermost).last()?;
+    let runs: HashSet<&str> =
+        starts.clone().filter_map(|(_, event)| event.head.run_id.as_ref().map(RunId::as_str)).collect();
+    // Those that one of them called begin after it, and carry what they are too.
+    let is_called_here = |event: &Event| {
+        let cause = event.head.parent_id.as_ref().and_then(|parent| parent.as_str().split_once('/'));
+        cause.is_some_and(|(run, _)| runs.contains(run))
+    };
+    let (start, event) = starts.clone().rfind(|(_, event)| !is_called_here(event))?;
     let run = event.head.run_id.as_ref();
     let ends = |event: &Event| matches!(event.body, Body::HarnessEnd(_)) && event.head.run_id.as_ref() == run;
     (!events[start..].iter().any(ends)).then_some(start)
@@ -296,11 +308,14 @@ fn rebuild(tree: &mut Tree, events: &[Event], start: usize) -> Result<(), Refuse
 }
 
 /// How a session, or a branch of one, begins.
-fn created(parts: &Parts, is_session: bool) -> Event {
-    let body = if is_session {
-        Body::SessionCreated(SessionCreated { title: None, metadata: None })
-    } else {
+fn created(journey: &Journey) -> Event {
+    let Journey { parts, home, place, call, task, .. } = journey;
+    let body = if place.session == home.session {
         Body::BranchCreated(BranchCreated { from: None })
+    } else {
+        let caller = json!({"sessionId": home.session.as_str(), "branchId": home.branch.as_str(), "callId": call.as_str()});
+        let title = Some(task.chars().take(TITLE_MAX).collect());
+        Body::SessionCreated(SessionCreated { title, metadata: Some(Json::from(json!({"caller": caller}))) })
     };
     Event { head: Head { at: Some(parts.clock.now()), ..Head::default() }, body, extra: Vec::new() }
 }
@@ -318,125 +333,6 @@ fn said(parts: &Parts, call: &CallId, origin: Origin, task: String) -> (Event, O
     (event, Origin { turn, ..origin })
 }
 
-/// Looks after the run of an agent for the driver of its caller.
-struct Follower<'m> {
-    run: Run,
-    task: JoinHandle<()>,
-    /// What the caller's branch knows already of requests.
-    told: BTreeSet<(bool, RelayId)>,
-    mouth: &'m Mouth,
-    /// Whether the driver of the caller knows that only people can get it further.
-    waits: bool,
-}
-
-/// What a call gives.
-type Given = Result<Returned, Failure>;
-
-impl Follower<'_> {
-    /// What the run comes to; nothing if nobody waits for that any more.
-    async fn follow(mut self, orders: &mut mpsc::Receiver<Order>) -> Option<Given> {
-        let (mut tail, mut standing) = (self.run.events(), self.run.progress.standing.clone());
-        let mut is_idle = false;
-        loop {
-            tokio::select! {
-                biased;
-                order = orders.recv() => match order {
-                    Some(Order::Answer(answer, reply)) => {
-                        self.answer(answer, reply).await;
-                        is_idle = false;
-                    }
-                    Some(Order::Stop) => {
-                        self.stop().await;
-                        return None;
-                    }
-                    None => {
-                        self.leave().await;
-                        return None;
-                    }
-                },
-                next = tail.next(), if !is_idle => match next {
-                    Ok(Some(events)) => self.mirror(events).await,
-                    Ok(None) => {
-                        is_idle = true;
-                        let now = standing.borrow_and_update().clone();
-                        if let Some(result) = self.stands(now).await {
-                            return Some(result);
-                        }
-                    }
-                    Err(fault) => return Some(Err(failure(&fault.into()))),
-                },
-                changed = standing.changed(), if is_idle => {
-                    if changed.is_err() {
-                        let gone = "its driver ended before it did".to_owned();
-                        return Some(Err(Failure { code: ErrorCode::Failed, message: gone }));
-                    }
-                    is_idle = false;
-                }
-            }
-        }
-    }
-
-    async fn answer(&mut self, answer: RelayResolved, reply: Option<oneshot::Sender<Result<(), Refusal>>>) {
-        let result = self.run.answer(answer).await;
-        self.waits &= result.is_err();
-        self.mouth.wake(|machine, attempt| Wake::Forwarded(machine, attempt, result, reply)).await;
-    }
-
-    /// Stops it, and waits until that is durable.
-    async fn stop(mut self) {
-        // One that has ended by itself meanwhile needs no stopping.
-        let _ = self.run.cancel("run", Mode::Now).await;
-        let _ = self.run.wait().await;
-        let _ = self.task.await;
-    }
-
-    /// Lets go of it: one that waits for people ends, and can be found again.
-    async fn leave(self) {
-        drop(self.run);
-        if self.waits {
-            let _ = self.task.await;
-        }
-    }
-
-    /// Tells what is asked of people, and what they answer.
-    async fn mirror(&mut self, events: Vec<Event>) {
-        for event in events {
-            let Some(about) = about(&event) else { continue };
-            let is_new = self.told.insert(about);
-            let event = Box::new(event);
-            self.mouth.wake(|machine, attempt| Wake::Mirrored(machine, attempt, event, is_new)).await;
-        }
-    }
-
-    /// What it comes to, if it has ended.
-    async fn stands(&mut self, standing: Standing) -> Option<Given> {
-        match standing {
-            Standing::Working => None,
-            Standing::Ended(report) => Some(result(&report)),
-            Standing::Broken(stopped) => {
-                Some(Err(Failure { code: ErrorCode::Failed, message: stopped.to_string() }))
-            }
-            Standing::Paused(_) => {
-                if !std::mem::replace(&mut self.waits, true) {
-                    self.mouth.wake(Wake::Waits).await;
-                }
-                None
-            }
-        }
-    }
-}
-
-fn result(report: &Report) -> Given {
-    let code = match report.outcome {
-        Outcome::Completed => return Ok(Returned { output: report.output.clone(), provenance: None }),
-        Outcome::Cancelled => ErrorCode::Cancelled,
-        Outcome::Failed | Outcome::Paused => ErrorCode::Failed,
-    };
-    let value = report.output.value();
-    let message = value["error"].as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Err(Failure { code, message })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -452,7 +348,7 @@ mod tests {
         assert_eq!(at(fresh, "r/c").as_deref(), Some("s/hand-r.c"));
         assert_eq!(at(fresh, "r.c").as_deref(), Some("s/hand-r~2e~c"));
         assert_eq!(at(SubagentPolicy::ExistingBranch, "r/c").as_deref(), Some("s/hand"));
-        assert_eq!(at(SubagentPolicy::NewSession, "r/c").as_deref(), Some("s-r.c/main"));
+        assert_eq!(at(SubagentPolicy::NewSession, "r/c").as_deref(), Some("hand-s-r.c/main"));
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl Keys {
         let wanted = Arc::clone(&is_wanted);
         let thread = std::thread::spawn(move || {
             while wanted.load(Ordering::Relaxed) {
-                let Ok(key) = next() else { break };
+                let Ok(key) = next(LOOK) else { break };
                 if key.is_some_and(|key| sender.blocking_send(key).is_err()) {
                     break;
                 }
@@ -105,18 +105,41 @@ impl Keys {
     }
 }
 
+impl Keys {
+    /// Stops listening; what was pressed and not asked for yet.
+    pub(super) fn finish(mut self) -> Vec<Key> {
+        let mut left = self.stop();
+        while let Ok(Some(key)) = next(Duration::ZERO) {
+            left.push(key);
+        }
+        left
+    }
+
+    fn stop(&mut self) -> Vec<Key> {
+        let mut left = Vec::new();
+        self.is_wanted.store(false, Ordering::Relaxed);
+        let Some(thread) = self.thread.take() else { return left };
+        // The thread may wait for room for a key.
+        while !thread.is_finished() {
+            left.extend(std::iter::from_fn(|| self.pressed.try_recv().ok()));
+            std::thread::sleep(LOOK / 50);
+        }
+        // A thread that panicked reads no keys either.
+        let _ = thread.join();
+        left.extend(std::iter::from_fn(|| self.pressed.try_recv().ok()));
+        left
+    }
+}
+
 impl Drop for Keys {
     fn drop(&mut self) {
-        self.is_wanted.store(false, Ordering::Relaxed);
-        self.pressed.close();
-        // A thread that panicked reads no keys either.
-        let _ = self.thread.take().map(JoinHandle::join);
+        self.stop();
     }
 }
 
 /// A key, if one is pressed within a moment.
-fn next() -> io::Result<Option<Key>> {
-    if !event::poll(LOOK)? {
+fn next(within: Duration) -> io::Result<Option<Key>> {
+    if !event::poll(within)? {
         return Ok(None);
     }
     let Event::Key(key) = event::read()? else { return Ok(None) };

@@ -118,6 +118,7 @@ impl<'o> Turn<'o> {
             }
         };
         self.end(&report);
+        self.rest();
         let typed = self.typing.map(Typing::left).unwrap_or_default();
         Ok(Ended { report, standing: self.standing, queued: self.queued, typed })
     }
@@ -204,11 +205,11 @@ impl<'o> Turn<'o> {
         self.settle(false);
         self.frame.clear();
         let consent = Consent { who: self.askers.get(&asked.relay.id).cloned(), asked };
+        self.rest();
         if self.scene.part() {
             say("\n");
         }
         self.question(&consent, false);
-        self.typing.iter_mut().for_each(Typing::rest);
         if consent.is_only_in_words() {
             return self.words(run, consent).await;
         }
@@ -285,6 +286,12 @@ impl<'o> Turn<'o> {
                 }
             }
         }
+    }
+
+    /// Leaves the keyboard to others; what was entered by then is for the next turn.
+    fn rest(&mut self) {
+        let entered = self.typing.as_mut().map(Typing::rest).unwrap_or_default();
+        self.queued.extend(entered);
     }
 
     /// Passes on what somebody typed; what the turn does not hear any more is for the next one.

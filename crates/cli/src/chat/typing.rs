@@ -27,9 +27,16 @@ impl Typing {
         Self { keys: Some(Keys::overhear()), text: String::new() }
     }
 
-    /// Leaves the keyboard to others until it is [taken up](Self::go_on) again; what was typed is kept.
-    pub(super) fn rest(&mut self) {
-        self.keys = None;
+    /// Leaves the keyboard to others until it is [taken up](Self::go_on) again; what was typed is kept. The lines that
+    /// were entered and nobody has heard.
+    pub(super) fn rest(&mut self) -> Vec<String> {
+        let left = self.keys.take().map(Keys::finish).unwrap_or_default();
+        let entered = left.into_iter().filter_map(|key| self.press(key));
+        entered
+            .map(|entered| match entered {
+                Entered::Steer(text) | Entered::Queue(text) => text,
+            })
+            .collect()
     }
 
     pub(super) fn go_on(&mut self) {

@@ -106,16 +106,27 @@ impl Driver {
         }
     }
 
+    /// An agent on another branch has its answer.
+    fn away_goes_on(&mut self, machine: usize, attempt: Attempt) {
+        let Some(away) = self.away(machine, attempt) else { return };
+        if std::mem::replace(&mut away.waits, false) {
+            self.away_working += 1;
+            self.tree.machines[machine].pause_told = false;
+            self.unpark();
+            self.stand(Standing::Working);
+        }
+    }
+
     /// What an agent on another branch asks people, or was answered, is told here too, for those who watch this one.
     pub(super) fn mirrored(&mut self, machine: usize, attempt: Attempt, mut event: Event, is_new: bool) {
         let Some(call) = self.tree.machines[machine].call_at(attempt.node).cloned() else { return };
         let Some(away) = self.away(machine, attempt) else { return };
-        match &mut event.body {
-            Body::Relay(relay) => {
-                away.relays.push(relay.id.clone());
-                relay.tool_call_id = Some(call.clone());
+        match &event.body {
+            Body::Relay(relay) => away.relays.push(relay.id.clone()),
+            Body::RelayResolved(resolved) => {
+                away.relays.retain(|relay| *relay != resolved.relay_id);
+                self.away_goes_on(machine, attempt);
             }
-            Body::RelayResolved(resolved) => away.relays.retain(|relay| *relay != resolved.relay_id),
             _ => return,
         }
         if !is_new {
@@ -139,15 +150,8 @@ impl Driver {
         result: Result<(), Refusal>,
         reply: Option<oneshot::Sender<Result<(), Refusal>>>,
     ) {
-        if result.is_ok()
-            && let Some(away) = self.away(machine, attempt)
-        {
-            away.is_known = true;
-            let waited = std::mem::replace(&mut away.waits, false);
-            self.away_working += usize::from(waited);
-            self.tree.machines[machine].pause_told = false;
-            self.unpark();
-            self.stand(Standing::Working);
+        if result.is_ok() {
+            self.away_goes_on(machine, attempt);
         }
         match (reply, result) {
             // Whoever asked may be gone; what was asked for has happened.
