@@ -77,6 +77,8 @@ pub struct Agent {
     /// How many model calls were counted, and the one under way that has not heard what somebody said meanwhile.
     usages: u32,
     unheard: Option<u32>,
+    /// How often the step under way was begun anew because its model had not heard what somebody said.
+    reheard: u32,
     /// The runs that what was said meanwhile was.
     steered: Vec<RunId>,
     /// How many more model calls people allowed beyond the bound.
@@ -175,6 +177,7 @@ impl Agent {
             repairs: 0,
             usages: 0,
             unheard: None,
+            reheard: 0,
             steered: Vec::new(),
             extended: 0,
             summing: false,

@@ -105,7 +105,7 @@ pub(crate) fn trip(caller: &Agent, call: &CallId, home: &Branch, run: RunId) -> 
     let (id, parent) = (AgentId::from(run.shared()), ParentId::from(call.as_str()));
     // Its branch has no flow around it: what it is stands there whole.
     let origin =
-        Origin { path: Vec::new(), nested: false, ..called(caller, name.to_owned(), id, parent, run) };
+        Origin { path: Vec::new(), nested: false, ..called(caller, call, name.to_owned(), id, parent, run) };
     let definition = inherited(caller.definition(), name.to_owned(), subagent);
     Some(Trip { place, definition, origin, task: input["task"].as_str().unwrap_or_default().to_owned() })
 }

@@ -320,17 +320,16 @@ fn created(journey: &Journey) -> Event {
     Event { head: Head { at: Some(parts.clock.now()), ..Head::default() }, body, extra: Vec::new() }
 }
 
-/// The task as the first thing that is said there: a turn of its own.
+/// The task as the first thing that is said there. It is part of the turn that its caller is in.
 fn said(parts: &Parts, call: &CallId, origin: Origin, task: String) -> (Event, Origin) {
     let user = parts.ids.run();
-    let turn = Some(EventFlowId::from(user.shared()));
+    let turn = origin.turn.clone().unwrap_or_else(|| EventFlowId::from(user.shared()));
     let provenance = Some(Provenance::from("agent"));
     let said = User { content: UserContent::Text(task), delivery: None, provenance };
-    let mut event = Event::new(user, Body::User(said));
-    event.head.at = Some(parts.clock.now());
-    event.head.parent_id = Some(ParentId::from(call.as_str()));
-    event.head.event_flow_id.clone_from(&turn);
-    (event, Origin { turn, ..origin })
+    let (at, parent_id) = (Some(parts.clock.now()), Some(ParentId::from(call.as_str())));
+    let head = Head { at, parent_id, ..Head::of_user(user, turn.clone()) };
+    let event = Event { head, body: Body::User(said), extra: Vec::new() };
+    (event, Origin { turn: Some(turn), ..origin })
 }
 
 #[cfg(test)]

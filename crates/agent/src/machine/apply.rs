@@ -163,6 +163,7 @@ impl Agent {
             return Vec::new();
         }
         self.iterations += 1;
+        self.reheard = 0;
         self.attempt = 1;
         self.failures = 0;
         self.unsummed = false;
@@ -177,6 +178,7 @@ impl Agent {
 
     /// A model call is made again: at once after a crash, after a while if the model failed.
     fn again(&mut self, retry: &ModelRetry) -> Vec<Effect> {
+        self.reheard += u32::from(self.has_unheard());
         self.attempt = retry.attempt;
         self.begun += 1;
         self.forget();

@@ -1,7 +1,7 @@
 //! What somebody says while the agent works: heard before its model is asked the next time.
 
 use antiphon_event::body::content::{User, UserContent};
-use antiphon_event::{Body, Delivery, Event, ParentId, RunId};
+use antiphon_event::{Body, Delivery, Event, EventFlowId, Head, ParentId, RunId};
 
 use super::{Agent, Effect, Now, Phase, Refusal};
 
@@ -22,11 +22,10 @@ impl Agent {
             return Ok(Vec::new());
         }
         let said = User { content, delivery: Some(Delivery::Steer), provenance: None };
-        let mut event = Event::new(run, Body::User(said));
-        event.head.at = Some(now.at);
-        event.head.event_flow_id.clone_from(&self.origin.turn);
-        event.head.parent_id = Some(self.last_whole());
-        Ok(vec![event])
+        let turn = self.origin.turn.clone().unwrap_or_else(|| EventFlowId::from(run.shared()));
+        let parent_id = Some(self.last_whole());
+        let head = Head { at: Some(now.at), parent_id, ..Head::of_user(run, turn) };
+        Ok(vec![Event { head, body: Body::User(said), extra: Vec::new() }])
     }
 
     /// The node of the conversation graph that the last whole step ends with, or that the run began with.

@@ -145,6 +145,7 @@ fn half_an_answer_is_thrown_away_and_the_next_one_hears_what_was_said() {
         resume
         see
         says a sea and a ship
+        see
         replies 20/5
         ",
         expect![[r#"
@@ -165,6 +166,11 @@ fn half_an_answer_is_thrown_away_and_the_next_one_hears_what_was_said() {
               user: and what else?
             says a sea and a ship
               text text~2 a sea and a ship
+            see
+              step, tools []
+              user: what is there?
+              user: and what else?
+              assistant: a sea and a ship
             replies 20/5
               usage 20/5
               harness_end done after 1
@@ -406,7 +412,7 @@ fn a_summary_that_was_begun_before_is_begun_anew() {
               summary, tools [], told Summarize the conversation below for whoever goes on with it. Keep every decision, fact, number, name, path, open question and promise; leave out small talk and what was superseded. Write plain text.
               user: user: what is there? ⏎ assistant: much ⏎ user: tell me ⏎ assistant:  ⏎   calls look({}) ⏎ look gave: a sea ⏎ 
             summary there is much
-              summary summary~3 of [msg:u0:user msg:a1/text msg:u2:user msg:r/c1]: there is much
+              summary summary~3 of [msg:u0:user msg:a1/text msg:u2:user msg:r/step-1]: there is much
               usage 90/9
               history_compacted summary~3
               → ask
