@@ -259,19 +259,28 @@ pub struct Subagent {
     pub max_iterations: Option<u32>,
     /// The JSON Schema of its answer.
     pub output: Option<Json>,
-    /// What it sees of the conversation.
+    /// Where it works, and what it sees of the conversation there.
     pub policy: SubagentPolicy,
+    /// The branch it goes on with under `existing_branch`; one of its own name if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
 }
 
-/// What a subagent sees; what it says is kept in its caller's branch.
+/// Where a subagent works, which is where what it says is kept, and what it sees there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubagentPolicy {
-    /// Its task only.
+    /// On its caller's branch; it sees its task only.
     #[default]
     SameBranch,
-    /// All that its caller sees, and its task.
+    /// On its caller's branch; it sees all that its caller sees, and its task.
     Fork,
+    /// On a branch of its caller's session that begins with its task.
+    FreshBranch,
+    /// On a named branch of its caller's session; it sees what was said there before.
+    ExistingBranch,
+    /// In a session of its own that begins with its task.
+    NewSession,
 }
 
 /// When the history of an agent is put into a summary.
@@ -290,7 +299,7 @@ fn four() -> usize {
 }
 
 /// The bounds of an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// How many tools run at once.
@@ -309,6 +318,15 @@ pub struct Limits {
     pub tool_timeout_ms: u64,
     /// How many milliseconds a question to a person stays open; for ever if absent.
     pub relay_timeout_ms: Option<u64>,
+    /// How many tokens one run of it may use, with those of the agents it calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// How many US dollars, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost_usd: Option<f64>,
+    /// How many model calls, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u64>,
 }
 
 impl Default for Limits {
@@ -322,6 +340,9 @@ impl Default for Limits {
             max_repairs: 2,
             tool_timeout_ms: 120_000,
             relay_timeout_ms: None,
+            max_tokens: None,
+            max_cost_usd: None,
+            max_steps: None,
         }
     }
 }

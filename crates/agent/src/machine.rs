@@ -20,6 +20,7 @@ mod place;
 mod saved;
 mod say;
 mod source;
+mod steer;
 mod telemetry;
 mod told;
 mod words;
@@ -85,6 +86,13 @@ pub struct Agent {
     stepless: u32,
     /// How often an answer that did not fit was asked for again.
     repairs: u32,
+    /// How many model calls were counted, and the one under way that has not heard what somebody said meanwhile.
+    usages: u32,
+    unheard: Option<u32>,
+    /// How often the step under way was begun anew because its model had not heard what somebody said.
+    reheard: u32,
+    /// The runs that what was said meanwhile was.
+    steered: Vec<RunId>,
     /// How many more model calls people allowed beyond the bound.
     extended: u32,
     /// Whether what was said before is being put into a summary, and whether that was tried in vain.
@@ -181,6 +189,10 @@ impl Agent {
             asked_before: 0,
             stepless: 0,
             repairs: 0,
+            usages: 0,
+            unheard: None,
+            reheard: 0,
+            steered: Vec::new(),
             extended: 0,
             summing: false,
             unsummed: false,
@@ -238,6 +250,7 @@ impl Agent {
             Input::Printed(code, chunks) => self.printed(&code, chunks, now),
             Input::Called { code, call, name, input } => self.called(&code, call, name, input, now),
             Input::Evaluated(code, ran) => self.evaluated(&code, ran, now),
+            Input::Steer { run, content } => self.steer(run, content, now),
             Input::Answer(answer) => self.answer(answer, now),
             Input::Expired(relay) => self.expire(&relay, now),
             Input::Summarized(result) => self.summarized(result, now),

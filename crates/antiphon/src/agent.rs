@@ -164,6 +164,28 @@ impl Agent {
         self
     }
 
+    /// How many tokens one run of it may use, with those of the agents it calls; a call that would not fit is not made,
+    /// and the run ends. No bound unless said otherwise.
+    #[must_use]
+    pub fn max_tokens(mut self, max: u64) -> Self {
+        self.definition.limits.max_tokens = Some(max);
+        self
+    }
+
+    /// How many US dollars, likewise. The models need prices.
+    #[must_use]
+    pub fn max_cost_usd(mut self, max: f64) -> Self {
+        self.definition.limits.max_cost_usd = Some(max);
+        self
+    }
+
+    /// How many model calls, likewise.
+    #[must_use]
+    pub fn max_steps(mut self, max: u64) -> Self {
+        self.definition.limits.max_steps = Some(max);
+        self
+    }
+
     /// A rule: what it may do without asking. The first that fits counts.
     #[must_use]
     pub fn permission(mut self, rule: Rule) -> Self {
@@ -204,6 +226,31 @@ impl Agent {
     /// Says something to it in a session that has begun.
     pub async fn go_on(&self, session: SessionId, task: impl Into<Json>) -> Result<Run, Error> {
         self.say(task, Some(session)).await
+    }
+
+    /// Says something to it once a turn that is under way has ended. To be heard by that turn itself, use
+    /// [`Run::steer`].
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), antiphon::Error> {
+    /// use antiphon::{Agent, open_store, scripted};
+    ///
+    /// let agent = Agent::new(scripted(["One.", "Two."])).journal(open_store("memory:")?);
+    /// let first = agent.start("Count.").await?;
+    /// let mut second = agent.then(first, "Go on.").await?;
+    /// assert_eq!(second.wait().await?.output.to_text(), "Two.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn then(&self, mut turn: Run, task: impl Into<Json>) -> Result<Run, Error> {
+        let report = turn.wait().await?;
+        match report.outcome {
+            Outcome::Paused => Err(Error::Failed(Box::new(report))),
+            Outcome::Completed | Outcome::Failed | Outcome::Cancelled => {
+                self.go_on(report.session, task).await
+            }
+        }
     }
 
     async fn say(&self, task: impl Into<Json>, session: Option<SessionId>) -> Result<Run, Error> {

@@ -16,5 +16,6 @@ mod scene;
 mod slash;
 pub(crate) mod talk;
 mod turn;
+mod typing;
 
 pub(crate) use turn::Show;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use antiphon_event::{Event, SessionId};
+use antiphon_event::{Body, Event, SessionId};
 use antiphon_port::{Branch, Fault, Journal, Page};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -71,7 +71,7 @@ impl Shelf {
             let page = self.journal.sessions(Page { after: after.take(), limit: PAGE }).wait()?;
             for session in &page {
                 let id = session.id.as_str();
-                if text == "last" {
+                if text == "last" && !self.is_called(&session.id) {
                     return Ok(session.id.clone());
                 }
                 if !text.is_empty() && (id.starts_with(text) || id.ends_with(text)) {
@@ -87,6 +87,17 @@ impl Shelf {
             }
         }
         found.with_context(|| format!("there is no session {text} in {}", self.name))
+    }
+
+    /// Whether an agent of another session works in it, and nobody else began it.
+    fn is_called(&self, session: &SessionId) -> bool {
+        let first = self.journal.read(&Branch::main(session.clone()), 0, 1).wait();
+        first.unwrap_or_default().iter().any(|event| match &event.body {
+            Body::SessionCreated(created) => {
+                created.metadata.as_ref().is_some_and(|metadata| metadata.value().get("caller").is_some())
+            }
+            _ => false,
+        })
     }
 
     /// The branch of a session, both as people name them.

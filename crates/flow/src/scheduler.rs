@@ -229,6 +229,9 @@ pub enum Refusal {
         /// What is wrong.
         why: String,
     },
+    /// What somebody said is not taken.
+    #[error("the message is not taken: {0}")]
+    Message(String),
     /// A hook refused.
     #[error("a hook refused the run: {0}")]
     Hook(String),

@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use antiphon_agent::machine::{Agent, Origin, QUERY};
-use antiphon_agent::{Content, Definition, Harness, Memory, Message, Server, Subagent, SubagentPolicy};
+use antiphon_agent::machine::{AGENT, Agent, Origin, QUERY};
+use antiphon_agent::{
+    Content, Definition, Harness, Limits, Memory, Message, Server, Subagent, SubagentPolicy,
+};
 use antiphon_event::body::content::{Part, PartKind};
 use antiphon_event::{Agent as Who, AgentId, CallId, Json, ParentId, RunId};
 use antiphon_flow::{AgentUse, Attempt, Work};
+use antiphon_port::Branch;
 use serde_json::{Map, Value};
 
+use crate::away::place;
 use crate::mind::Mind;
 use crate::tree::{Tree, start_id};
 
@@ -81,6 +85,29 @@ pub(crate) fn of_call(caller: &Agent, call: &CallId, run: RunId) -> Result<Mind,
     let origin = called(caller, call, name.clone(), id, parent, run);
     let definition = Arc::new(inherited(caller.definition(), name, subagent));
     Ok(Mind::Agent(Box::new(Agent::new(definition, origin, before))))
+}
+
+/// An agent that another one calls and that works on a branch of its own.
+pub(crate) struct Trip {
+    pub(crate) place: Branch,
+    pub(crate) definition: Definition,
+    pub(crate) origin: Origin,
+    pub(crate) task: String,
+}
+
+/// The agent that another one calls, if its policy sends it to another branch than its caller's.
+pub(crate) fn trip(caller: &Agent, call: &CallId, home: &Branch, run: RunId) -> Option<Trip> {
+    let wanted = caller.running(call).filter(|wanted| wanted.name == AGENT)?;
+    let input = wanted.input.value();
+    let name = input["agent"].as_str()?;
+    let subagent = caller.definition().agents.get(name)?.clone();
+    let place = place(subagent.policy, subagent.branch.as_deref(), name, call, home)?;
+    let (id, parent) = (AgentId::from(run.shared()), ParentId::from(call.as_str()));
+    // Its branch has no flow around it: what it is stands there whole.
+    let origin =
+        Origin { path: Vec::new(), nested: false, ..called(caller, call, name.to_owned(), id, parent, run) };
+    let definition = inherited(caller.definition(), name.to_owned(), subagent);
+    Some(Trip { place, definition, origin, task: input["task"].as_str().unwrap_or_default().to_owned() })
 }
 
 /// Where the events of an agent belong that another one calls.
@@ -164,6 +191,8 @@ fn inherited(caller: &Definition, name: String, subagent: Subagent) -> Definitio
         output: subagent.output,
         // The work that can be handed over is its caller's, not its own.
         handoffs: Vec::new(),
+        // What it spends is counted with what its caller may spend.
+        limits: Limits { max_tokens: None, max_cost_usd: None, max_steps: None, ..caller.limits.clone() },
         ..caller.clone()
     }
 }

@@ -177,14 +177,16 @@ impl Driver {
 
     /// Whether a run, or one around it, has a budget.
     pub(crate) fn is_bounded(&self, machine: usize) -> bool {
-        self.tree.outward(machine).any(|machine| self.tree.machines[machine].ledger.is_some())
+        self.outer.is_some()
+            || self.tree.outward(machine).any(|machine| self.tree.machines[machine].ledger.is_some())
     }
 
     /// Whether a run, or one around it, has a budget in money.
     pub(crate) fn is_priced(&self, machine: usize) -> bool {
         let ledgers =
             self.tree.outward(machine).filter_map(|machine| self.tree.machines[machine].ledger.as_ref());
-        ledgers.into_iter().any(antiphon_flow::budget::Ledger::bounds_cost)
+        self.outer.as_ref().is_some_and(|outer| outer.is_priced)
+            || ledgers.into_iter().any(antiphon_flow::budget::Ledger::bounds_cost)
     }
 
     /// What was set aside for work that is cut off counts as spent: nobody knows better.

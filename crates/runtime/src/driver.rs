@@ -4,13 +4,14 @@
 //! appends what was decided, and acts on it only when the journal has acknowledged. Start reading at [`Driver::run`].
 
 mod agent;
+mod away;
 mod code;
 mod due;
 mod sprint;
 mod wish;
 mod work;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,9 +24,11 @@ use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use self::sprint::Sprint;
+use crate::away::Hold;
 use crate::budget::{Purse, Want, spending};
 use crate::checkpoint::Keeper;
 use crate::code::{Asking, Evaluated};
@@ -33,6 +36,7 @@ use crate::engine::Parts;
 use crate::mind::{Effect, Mind};
 use crate::model::Answered;
 use crate::outfit::Kit;
+use crate::perform::Outer;
 use crate::report::Report;
 use crate::run::{Asked, Progress, Standing, Stopped, Watcher};
 use crate::timer::Timers;
@@ -72,6 +76,14 @@ pub(crate) enum Wake {
     Progress(usize, Attempt, CallId, Json),
     /// A tool of an agent came to an end.
     Returned(usize, Attempt, CallId, Result<Returned, Failure>),
+    /// An agent on another branch came to an end.
+    CameBack(usize, Attempt, CallId, Result<Returned, Failure>),
+    /// Only people can get an agent on another branch further.
+    Waits(usize, Attempt),
+    /// An agent on another branch asks people something, or was answered, and whether nobody was told here before.
+    Mirrored(usize, Attempt, Box<Event>, bool),
+    /// An answer has reached an agent on another branch, or was refused there.
+    Forwarded(usize, Attempt, Result<(), Refusal>, Option<oneshot::Sender<Result<(), Refusal>>>),
 }
 
 /// What is due at some moment.
@@ -112,12 +124,20 @@ pub(crate) struct Driver {
     codes: Vec<(usize, usize)>,
     pub(crate) purse: Purse,
     pub(crate) keeper: Keeper,
+    /// Who counts what is spent here, if this is the run of an agent that another driver's called.
+    pub(crate) outer: Option<Outer>,
+    /// Agents on other branches that were told of and are about to begin, those at work, and those being stopped.
+    announced: HashSet<(usize, usize)>,
+    away_working: usize,
+    leaving: Vec<JoinHandle<()>>,
     /// Commands of other processes that were dealt with.
     inbox_done: u64,
     /// When to look for them next.
     inbox_at: Instant,
     /// The right to run what is in the session, until it is over.
     claim: Option<Claim>,
+    /// Keeps agents of this process off the branch.
+    hold: Option<Hold>,
 }
 
 impl Driver {
@@ -132,6 +152,7 @@ impl Driver {
         let keeper = Keeper::new(parts.checkpoint_every, seq, seq);
         let (progress, progressing) = watch::channel(Progress { seq, standing: Standing::Working });
         let (standing, stands) = watch::channel(Standing::Working);
+        let hold = parts.busy.hold(&branch);
         let driver = Self {
             parts,
             branch,
@@ -155,9 +176,14 @@ impl Driver {
             codes: Vec::new(),
             purse: Purse::default(),
             keeper,
+            outer: None,
+            announced: HashSet::new(),
+            away_working: 0,
+            leaving: Vec::new(),
             inbox_done: 0,
             inbox_at: Instant::now() + INBOX_EVERY,
             claim: Some(claim),
+            hold,
         };
         (driver, Watcher { progress: progressing, standing: stands })
     }
@@ -170,12 +196,14 @@ impl Driver {
             Err(fault) => Standing::Broken(Arc::new(Stopped { fault, report: self.report() })),
         };
         self.stop_tasks();
+        self.part(matches!(standing, Standing::Broken(_))).await;
         if self.inbox_done > 0 {
             // What was done is not to be done again by the next process; if it stays, it is refused there.
             let _ = self.parts.journal.take(&self.branch.session, self.inbox_done).await;
         }
         // Whoever hears that it is over may begin the next run in the session at once.
         self.claim = None;
+        self.hold = None;
         self.stand(standing);
     }
 
@@ -203,7 +231,7 @@ impl Driver {
                 }
                 continue;
             }
-            let paused = self.delayed == 0 && self.working == self.codes_waiting();
+            let paused = self.delayed == 0 && self.away_working == 0 && self.working == self.codes_waiting();
             if paused && self.standing.borrow().is_working() {
                 if self.save_at_rest().await {
                     continue;
@@ -408,7 +436,9 @@ impl Driver {
                 _ => {}
             }
         }
-        self.tree.machines[machine].pause_told &= events.is_empty();
+        // That a process goes on with it does not mean that it goes on by itself.
+        let goes_on = events.iter().any(|event| !matches!(event.body, Body::Resumed(_)));
+        self.tree.machines[machine].pause_told &= !goes_on;
         self.stir(machine);
         self.stop_with_it(machine, from, before);
     }
@@ -529,6 +559,14 @@ impl Driver {
                 }
             }
             Wake::Returned(machine, attempt, call, result) => self.returned(machine, attempt, call, result),
+            Wake::CameBack(machine, attempt, call, result) => self.came_back(machine, attempt, call, result),
+            Wake::Waits(machine, attempt) => self.away_waits(machine, attempt),
+            Wake::Mirrored(machine, attempt, event, is_new) => {
+                self.mirrored(machine, attempt, *event, is_new);
+            }
+            Wake::Forwarded(machine, attempt, result, reply) => {
+                self.forwarded(machine, attempt, result, reply);
+            }
         }
     }
 

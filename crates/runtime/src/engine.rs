@@ -10,6 +10,7 @@ use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
 use antiphon_port::{Branch, Fault, Journal, Tool};
 use tokio::sync::mpsc;
 
+use crate::away::Busy;
 use crate::checkpoint::{self, Keeper};
 use crate::clock::{Clock, Ids, SystemClock, UuidIds};
 use crate::driver::Driver;
@@ -55,6 +56,7 @@ pub(crate) struct Parts {
     pub(crate) tools: Tools,
     pub(crate) outfitter: Option<Arc<dyn Outfitter>>,
     pub(crate) inbox: bool,
+    pub(crate) busy: Busy,
     pub(crate) stand_in: Option<Arc<dyn StandIn>>,
     pub(crate) checkpoint_every: u64,
 }
@@ -128,6 +130,7 @@ impl Engine {
             tools: Tools::new(),
             outfitter: None,
             inbox: false,
+            busy: Busy::default(),
             stand_in: None,
             checkpoint_every: checkpoint::EVERY,
         }))

@@ -4,6 +4,7 @@
 //! and a [`Report`] whatever ended the run. Start reading at [`Engine`], then [`driver`].
 
 mod agent;
+mod away;
 mod budget;
 mod checkpoint;
 mod clock;

@@ -27,11 +27,36 @@ pub(crate) struct Mouth {
     wakes: mpsc::Sender<Wake>,
     /// Whether what it spends is bounded.
     bounded: bool,
+    /// Who counts what it spends, if not its own driver.
+    outer: Option<Outer>,
+}
+
+/// Work of another driver that what is spent is part of.
+#[derive(Debug, Clone)]
+pub(crate) struct Outer {
+    pub(crate) machine: usize,
+    pub(crate) attempt: Attempt,
+    pub(crate) wakes: mpsc::Sender<Wake>,
+    /// Whether money is bounded there.
+    pub(crate) is_priced: bool,
 }
 
 impl Mouth {
     pub(crate) fn new(machine: usize, attempt: Attempt, wakes: mpsc::Sender<Wake>, bounded: bool) -> Self {
-        Self { machine, attempt, wakes, bounded }
+        Self { machine, attempt, wakes, bounded, outer: None }
+    }
+
+    /// The same, with what it spends counted elsewhere.
+    pub(crate) fn drawing_on(self, outer: Option<Outer>) -> Self {
+        Self { outer, ..self }
+    }
+
+    /// Where what it spends is counted.
+    fn purse(&self) -> (usize, Attempt, &mpsc::Sender<Wake>) {
+        match &self.outer {
+            Some(outer) => (outer.machine, outer.attempt, &outer.wakes),
+            None => (self.machine, self.attempt, &self.wakes),
+        }
     }
 
     /// Whether what it spends is bounded.
@@ -66,7 +91,8 @@ impl Mouth {
             return Ok(None);
         }
         let (reply, granted) = oneshot::channel();
-        let _ = self.wakes.send(Wake::Wants(self.machine, self.attempt, amounts, reply)).await;
+        let (machine, attempt, wakes) = self.purse();
+        let _ = wakes.send(Wake::Wants(machine, attempt, amounts, reply)).await;
         let refused =
             || Failure { code: ErrorCode::BudgetExhausted, message: "the budget is spent".to_owned() };
         granted.await.map(Some).map_err(|_| refused())
@@ -75,7 +101,8 @@ impl Mouth {
     /// Settles a reservation with what was really spent.
     pub(crate) async fn settle(&self, id: Option<String>, amounts: Amounts) {
         if self.bounded {
-            let _ = self.wakes.send(Wake::Spent(self.machine, id, amounts)).await;
+            let (machine, _, wakes) = self.purse();
+            let _ = wakes.send(Wake::Spent(machine, id, amounts)).await;
         }
     }
 }

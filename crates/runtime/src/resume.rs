@@ -158,7 +158,7 @@ fn rebuild(events: &[Event], branch: &Branch, flow: Option<Flow>) -> Result<Resu
 }
 
 /// The machine of a root run before its first event.
-fn root_of(events: &[Event], start: usize, flow: Option<Flow>) -> Result<Mind, Refused> {
+pub(crate) fn root_of(events: &[Event], start: usize, flow: Option<Flow>) -> Result<Mind, Refused> {
     let first = &events[start];
     let Body::HarnessStart(harness) = &first.body else {
         return Ok(Mind::Flow(Box::new(Scheduler::new(flow_of(first, flow)?, origin_of(first)))));
@@ -198,7 +198,7 @@ fn origin_of(start: &Event) -> Origin {
 }
 
 /// Applies one event of the past; what it asks for was done then, or is looked after when all are applied.
-fn replay(tree: &mut Tree, event: &Event) {
+pub(crate) fn replay(tree: &mut Tree, event: &Event) {
     let Some(run) = &event.head.run_id else { return };
     let machine = match (tree.of_run(run), &event.body) {
         (Some(machine), _) => Some(machine),

@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 
+use antiphon_event::body::content::UserContent;
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Mode, RunId, SessionId};
+use antiphon_event::{Json, Mode, RunId, SessionId};
 use antiphon_flow::Refusal;
 use antiphon_port::{Branch, Fault, Journal};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::report::Report;
 use crate::tail::Tail;
+use crate::talk::content;
 
 /// What somebody wants of a run.
 #[derive(Debug)]
 pub(crate) enum Wish {
     Cancel { by: String, mode: Mode },
     Answer(RelayResolved),
+    Steer(UserContent),
 }
 
 /// A wish and where the answer goes.
@@ -124,6 +127,12 @@ impl Run {
     /// Answers a request. Durable when this returns.
     pub async fn answer(&self, answer: RelayResolved) -> Result<(), Refusal> {
         self.wish(Wish::Answer(answer)).await
+    }
+
+    /// Says something to an agent while it works: it hears it before its model is asked the next time. Durable when this
+    /// returns. Refused if the turn has ended or is about to: say it as the next turn then.
+    pub async fn steer(&self, message: impl Into<Json>) -> Result<(), Refusal> {
+        self.wish(Wish::Steer(content(&message.into()))).await
     }
 
     async fn wish(&self, wish: Wish) -> Result<(), Refusal> {

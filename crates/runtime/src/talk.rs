@@ -30,6 +30,11 @@ pub(crate) fn in_conversation(definition: Arc<Definition>, origin: Origin, befor
     agent.in_conversation(seen)
 }
 
+/// What somebody says: text, or parts if it is a list of them.
+pub(crate) fn content(task: &Json) -> UserContent {
+    serde_json::from_str(task.as_str()).unwrap_or_else(|_| UserContent::Text(task.to_text().into_owned()))
+}
+
 /// Whether the agent that people talk with had asked its model, whatever came of it: what a script counts.
 fn is_answer(event: &Event) -> bool {
     let depth = event.head.agent.as_ref().map_or(0, |agent| agent.depth);
@@ -81,10 +86,8 @@ impl Engine {
     /// What a user says, and where the events of the run that answers belong.
     fn said(&self, definition: &Definition, task: &Json, before: &[Event]) -> (Event, Origin) {
         let (user, run) = (self.0.ids.run(), self.0.ids.run());
-        let content = serde_json::from_str(task.as_str())
-            .unwrap_or_else(|_| UserContent::Text(task.to_text().into_owned()));
         let turn = EventFlowId::from(user.shared());
-        let body = Body::User(User { content, delivery: None, provenance: None });
+        let body = Body::User(User { content: content(task), delivery: None, provenance: None });
         let mut event = self.user_said(user.clone(), turn, body);
         event.head.parent_id = last_root(before).map(|run| ParentId::from(run.shared()));
         let name = definition.name.clone().unwrap_or_else(|| "agent".to_owned());
@@ -117,7 +120,8 @@ impl Engine {
     }
 }
 
-fn equip(tree: &mut Tree, kit: Kit) {
+/// Gives the agent that a tree begins with what it needs.
+pub(crate) fn equip(tree: &mut Tree, kit: Kit) {
     let outfit: Arc<Outfit> = Arc::clone(&kit.outfit);
     if let Some(agent) = tree.machines[0].mind.as_agent_mut() {
         agent.equip(outfit);

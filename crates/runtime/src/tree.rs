@@ -4,18 +4,19 @@ mod saved;
 
 use std::collections::{BTreeMap, HashMap};
 
-use antiphon_agent::machine::Given;
-use antiphon_agent::machine::Open;
+use antiphon_agent::Definition;
+use antiphon_agent::machine::{Given, Open};
 use antiphon_event::body::flow::RunEnd;
 use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, CallId, ErrorCode, Event, NodeStatus, ParentId, RelayId, RunId};
 use antiphon_flow::budget::Ledger;
 use antiphon_flow::function::{Failure, Reply};
-use antiphon_flow::{Attempt, Flow, Origin, Scheduler, Work};
+use antiphon_flow::{Attempt, Flow, Limits, Origin, Scheduler, Work};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 pub(crate) use self::saved::Saved;
+use crate::away::Away;
 use crate::code::Session;
 use crate::mind::{MODEL, Mind, reply};
 use crate::outfit::Kit;
@@ -39,6 +40,8 @@ pub(crate) struct Machine {
     pub(crate) tasks: Tasks,
     /// The runs inside its nodes, by node and execution.
     pub(crate) children: HashMap<(usize, u32), usize>,
+    /// The agents it called that work on branches of their own, by the place of the call.
+    pub(crate) away: BTreeMap<usize, Away>,
     /// The last agent that was the work of each node.
     pub(crate) agents: HashMap<usize, usize>,
     pub(crate) end: Option<RunEnd>,
@@ -46,6 +49,8 @@ pub(crate) struct Machine {
     pub(crate) worked_before_ms: u64,
     /// Whether the node around it knows that it waits.
     pub(crate) pause_told: bool,
+    /// Whether this process, which did not begin it, goes on with it.
+    pub(crate) taken_up: bool,
     /// Whether something happened to it, and what follows by itself is still to be seen to.
     pub(crate) stirred: bool,
     /// What it and the runs inside it may spend, if that is bounded.
@@ -55,7 +60,10 @@ pub(crate) struct Machine {
 impl Machine {
     fn new(mind: Mind, parent: Option<(usize, Attempt)>) -> Self {
         Self {
-            ledger: mind.as_flow().and_then(|flow| Ledger::new(&flow.flow().settings().limits)),
+            ledger: match &mind {
+                Mind::Flow(flow) => Ledger::new(&flow.flow().settings().limits),
+                Mind::Agent(agent) => Ledger::new(&bounds(agent.definition())),
+            },
             mind,
             kit: None,
             session: None,
@@ -65,10 +73,12 @@ impl Machine {
             parent,
             tasks: Tasks::default(),
             children: HashMap::new(),
+            away: BTreeMap::new(),
             agents: HashMap::new(),
             end: None,
             worked_before_ms: 0,
             pause_told: false,
+            taken_up: false,
             stirred: false,
         }
     }
@@ -188,10 +198,15 @@ impl Tree {
         self.grants.extend(grants.cloned());
     }
 
+    /// What people granted in the session.
+    pub(crate) fn grants(&self) -> &[Event] {
+        &self.grants
+    }
+
     /// Whether anything can still happen in a run without a person; an agent that has called others and does nothing
     /// else waits if they do.
     pub(crate) fn is_at_work(&self, machine: usize) -> bool {
-        let Machine { mind, children, .. } = &self.machines[machine];
+        let Machine { mind, children, away, .. } = &self.machines[machine];
         let Some(agent) = mind.as_agent().filter(|agent| agent.at_work()) else { return mind.is_at_work() };
         let mut called = 0;
         for open in agent.open() {
@@ -203,6 +218,9 @@ impl Tree {
             };
             called += 1;
             let slot = self.machines[machine].known_slot(&call);
+            if slot.and_then(|slot| away.get(&slot)).is_some_and(|away| away.waits) {
+                continue;
+            }
             let inner = slot.and_then(|slot| children.get(&(slot, 1)));
             let waits = |inner: &usize| self.machines[*inner].mind.has_started() && !self.is_at_work(*inner);
             if !inner.is_some_and(waits) {
@@ -232,7 +250,13 @@ impl Tree {
     }
 
     pub(crate) fn relays(&self) -> Vec<RelayId> {
-        self.machines.iter().flat_map(|machine| machine.mind.relays()).collect()
+        let away = |machine: &Machine| {
+            machine.away.values().flat_map(|away| away.relays.clone()).collect::<Vec<_>>()
+        };
+        self.machines
+            .iter()
+            .flat_map(|machine| machine.mind.relays().into_iter().chain(away(machine)))
+            .collect()
     }
 
     /// What the run inside a node comes to for the node, once it has ended.
@@ -257,6 +281,17 @@ impl Tree {
             }),
             _ => Err(Failure { code: ErrorCode::Failed, message: why(scheduler, end) }),
         })
+    }
+}
+
+/// What an agent may spend, as flows say it.
+fn bounds(agent: &Definition) -> Limits {
+    let limits = &agent.limits;
+    Limits {
+        max_tokens: limits.max_tokens,
+        max_cost_usd: limits.max_cost_usd,
+        max_steps: limits.max_steps,
+        ..Limits::default()
     }
 }
 

@@ -26,7 +26,7 @@ impl Agent {
         self.sees(&event.body);
         self.heed(event);
         if event.head.run_id.as_ref() != Some(&self.origin.run) {
-            return Vec::new();
+            return self.overhear(event);
         }
         match &event.body {
             Body::Text(text) => self.text(text.id.as_str(), &text.content),
@@ -38,7 +38,7 @@ impl Agent {
             Body::ReplProgress(progress) => self.code_printed(progress),
             Body::ReplOutput(output) => return self.code_ends(output),
             Body::ToolCall(call) => return self.call(call),
-            Body::Usage(usage) => self.used(usage),
+            Body::Usage(usage) => return self.used(usage),
             Body::ModelRetry(retry) => return self.again(retry),
             Body::ToolResult(result) => {
                 self.tally.returned(result.is_error == Some(true));
@@ -153,16 +153,18 @@ impl Agent {
         Vec::new()
     }
 
-    /// A step is whole.
-    fn used(&mut self, usage: &Usage) {
+    /// A step is whole. An answer to which somebody has said something is not the last one.
+    fn used(&mut self, usage: &Usage) -> Vec<Effect> {
         self.tally.used(usage);
+        self.usages += 1;
         if std::mem::take(&mut self.summing) {
             // How much the model reads from now on is not known before it has read it.
             self.tally.last_input_tokens = 0;
             self.stepless += 1;
-            return;
+            return Vec::new();
         }
         self.iterations += 1;
+        self.reheard = 0;
         self.attempt = 1;
         self.failures = 0;
         self.unsummed = false;
@@ -171,10 +173,13 @@ impl Agent {
             self.text.clear();
         }
         self.phase = if self.calls.is_empty() { Phase::Answered } else { Phase::Acting };
+        let goes_on = self.phase == Phase::Answered && self.has_unheard() && !self.is_coding();
+        if goes_on { self.next_step() } else { Vec::new() }
     }
 
     /// A model call is made again: at once after a crash, after a while if the model failed.
     fn again(&mut self, retry: &ModelRetry) -> Vec<Effect> {
+        self.reheard += u32::from(self.has_unheard());
         self.attempt = retry.attempt;
         self.begun += 1;
         self.forget();
@@ -196,7 +201,7 @@ impl Agent {
     }
 
     /// Asks the model, unless something else follows.
-    fn ask(&self) -> Vec<Effect> {
+    pub(super) fn ask(&self) -> Vec<Effect> {
         match self.phase {
             _ if !self.may_go_on() => Vec::new(),
             Phase::Delayed(millis) => vec![Effect::Wait(millis)],

@@ -242,8 +242,12 @@ impl Agent {
     pub(super) fn evaluated(&self, id: &ReplId, ran: Ran, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
         self.evaluates(id)?;
         let mut events = self.end_calls("the code that made the call has ended", now);
-        let Ran { stdout, truncated, error, answer } = ran;
-        let done = answer.is_some() && error.is_none();
+        let Ran { mut stdout, truncated, error, answer } = ran;
+        let done = answer.is_some() && error.is_none() && !self.has_unheard();
+        if let (Some(answer), true) = (&answer, self.has_unheard()) {
+            stdout +=
+                &format!("\nFINAL was not taken, for somebody said something meanwhile; it was: {answer}");
+        }
         events.extend(self.code_output(stdout, truncated, error, done, now));
         if let Some(content) = answer.filter(|_| done) {
             let text = Text { id: self.stream("answer").into(), content, provenance: None };

@@ -98,13 +98,10 @@ impl Agent {
 
     /// A process takes the run over: half an answer does not count.
     pub(super) fn resume(&self, now: Now<'_>) -> Vec<Event> {
-        let mut events = Vec::new();
         if !self.started() {
-            return events;
+            return Vec::new();
         }
-        if self.origin.path.is_empty() && self.origin.who.depth == 0 {
-            events.push(self.event(now, Body::Resumed(Resumed {})));
-        }
+        let mut events = vec![self.event(now, Body::Resumed(Resumed {}))];
         if self.may_ask() && !self.said.is_empty() {
             events.push(self.retry("the process that asked the model died".to_owned(), None, now));
         }

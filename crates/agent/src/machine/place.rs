@@ -77,6 +77,11 @@ impl Agent {
     }
 
     fn step_id(&self) -> MessageId {
-        MessageId::from(format!("{}/step-{}", self.origin.run, self.step()))
+        let (run, step) = (&self.origin.run, self.step());
+        MessageId::from(match self.reheard {
+            0 => format!("{run}/step-{step}"),
+            // What was said before the answer that counts comes before it.
+            again => format!("{run}/step-{step}-{}", again + 1),
+        })
     }
 }

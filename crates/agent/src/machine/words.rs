@@ -1,5 +1,6 @@
 //! What goes into the machine and what comes out: [`Input`]s, [`Effect`]s and [`Refusal`]s, and what a decision may look at.
 
+use antiphon_event::body::content::UserContent;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{
     CallId, ErrorCode, Json, Mode, Provenance, RelayId, ReplId, RunId, StreamName, Timestamp,
@@ -41,6 +42,13 @@ pub enum Input {
     },
     /// Code came to its end.
     Evaluated(ReplId, Ran),
+    /// Somebody says something to the running turn.
+    Steer {
+        /// The run that what is said is, of its own.
+        run: RunId,
+        /// What is said.
+        content: UserContent,
+    },
     /// Somebody answered.
     Answer(RelayResolved),
     /// Nobody answered in time.

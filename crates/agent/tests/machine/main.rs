@@ -7,6 +7,7 @@ mod failing;
 mod laws;
 mod read;
 mod remembering;
+mod steering;
 mod steps;
 mod table;
 mod write;

@@ -8,6 +8,7 @@ use antiphon_agent::{
     Agent, Class, Compact, Content, Definition, Delta, Fault, Limits, Message, ModelUse, OnLimit, Outfit,
     Spec, Stop, Tokens,
 };
+use antiphon_event::body::content::UserContent;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{
     Agent as Who, CallId, ErrorCode, Event, Json, Mode, ParentId, Provenance, RelayId, ReplId, Scope,
@@ -187,6 +188,10 @@ pub(crate) fn input(line: &str, agent: &Agent) -> Input {
         }
         "code" => code(rest, agent),
         "allow" | "deny" | "answer" => Input::Answer(resolved(word, rest, agent)),
+        "steer" => {
+            let run = format!("s{}", rest.len()).into();
+            Input::Steer { run, content: UserContent::Text(rest.to_owned()) }
+        }
         "expire" => Input::Expired(relay(rest, agent)),
         "lost" => Input::Lost(id(rest)),
         "cancel" => {

@@ -23,7 +23,11 @@ pub(crate) fn event(event: &Event) -> String {
                 None => format!("{id} {}", reasoning.content),
             }
         }
-        Body::User(user) => user.content.to_text().into_owned(),
+        Body::User(user) => {
+            let parent = event.head.parent_id.as_ref().filter(|_| user.delivery.is_some());
+            let after = parent.map(|parent| format!("after {parent}: ")).unwrap_or_default();
+            format!("{after}{}", user.content.to_text())
+        }
         Body::ToolCall(call) => format!("{} {} {}", short(call.id.as_str()), call.name, call.input.as_str()),
         Body::ToolProgress(progress) => {
             format!("{} {}", short(progress.tool_call_id.as_str()), progress.content.as_str())

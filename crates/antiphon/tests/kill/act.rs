@@ -110,6 +110,19 @@ pub(crate) fn subagents() -> Act {
     Act { scene: talk(boss), models }
 }
 
+/// The same on branches of their own: fresh ones, and one with a name.
+pub(crate) fn branches() -> Act {
+    let mut boss = agent("boss");
+    let below =
+        |name: &str, policy: &str| json!({"model": {"provider": "own", "model": name}, "policy": policy});
+    boss["agents"] = json!({
+        "one": below("one", "fresh_branch"),
+        "two": below("two", "existing_branch"),
+        "deep": below("deep", "fresh_branch"),
+    });
+    Act { scene: talk(boss), ..subagents() }
+}
+
 pub(crate) fn swarm() -> Act {
     let member = |name: &str| {
         let mut agent = agent(name);

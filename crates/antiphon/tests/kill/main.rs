@@ -15,7 +15,7 @@ use std::path::Path;
 
 use act::Act;
 
-/// How many processes are killed for each act: with the four acts here more than two hundred.
+/// How many processes are killed for each act: with the five acts here more than two hundred.
 const KILLS: usize = 52;
 
 fn check(test: &str, act: &Act) {
@@ -50,6 +50,11 @@ fn nodes() {
 #[test]
 fn subagents() {
     check("subagents", &act::subagents());
+}
+
+#[test]
+fn branches() {
+    check("branches", &act::branches());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! In: a folder. Out, on standard output: `at` and an event for each one that was acknowledged, those of the processes
 //! before included, `gave` and what came of it, and `done`. Start reading at [`play`].
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,6 +24,23 @@ pub(crate) const FOLDER: &str = "ANTIPHON_TEST_FOLDER";
 pub(crate) fn journal(folder: &Path) -> Arc<dyn Journal> {
     let path = folder.join("journal.db");
     antiphon_store::open(&format!("sqlite:{}", path.display())).expect("a journal")
+}
+
+/// What happened on all branches of the one session there is, the first branch first. What agents on other branches ask
+/// is told to those who watch their callers too; here it is told once.
+pub(crate) fn everywhere(journal: &dyn Journal) -> Vec<Event> {
+    let sessions = journal.sessions(Page { after: None, limit: 2 }).wait().expect("readable");
+    let [session] = &sessions[..] else { panic!("{} sessions", sessions.len()) };
+    let mut all = Vec::new();
+    for summary in journal.branches(&session.id).wait().expect("readable") {
+        let branch = Branch { session: session.id.clone(), branch: summary.branch };
+        let events = journal.read(&branch, 0, usize::MAX).wait().expect("readable");
+        let starts = |event: &&Event| matches!(event.body, Body::HarnessStart(_) | Body::RunStart(_));
+        let own: BTreeSet<_> = events.iter().filter(starts).map(|event| event.head.run_id.clone()).collect();
+        let asks = |event: &Event| matches!(event.body, Body::Relay(_) | Body::RelayResolved(_));
+        all.extend(events.into_iter().filter(|event| !asks(event) || own.contains(&event.head.run_id)));
+    }
+    all
 }
 
 /// Plays until all is through, or until somebody kills this process.

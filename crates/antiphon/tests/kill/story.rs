@@ -21,7 +21,10 @@ const SEED: &str = "ANTIPHON_SEED";
 
 /// What the processes said, and what the tools left.
 pub(crate) struct Story {
+    /// What happened on the first branch, as processes said it.
     pub(crate) events: Vec<Event>,
+    /// What happened on all branches, as the journal says in the end.
+    pub(crate) all: Vec<Event>,
     pub(crate) log: String,
     /// What came of it in the end.
     pub(crate) gave: String,
@@ -32,12 +35,12 @@ impl Story {
     /// How often a person was asked about a call that nobody knew the end of.
     pub(crate) fn doubts(&self) -> usize {
         let doubt = |event: &&Event| matches!(&event.body, Body::Relay(relay) if person::is_doubt(relay));
-        self.events.iter().filter(doubt).count()
+        self.all.iter().filter(doubt).count()
     }
 
     /// How often an answer of a model was cut off.
     pub(crate) fn retries(&self) -> usize {
-        self.events.iter().filter(|event| matches!(event.body, Body::ModelRetry(_))).count()
+        self.all.iter().filter(|event| matches!(event.body, Body::ModelRetry(_))).count()
     }
 }
 
@@ -75,7 +78,8 @@ impl Moment {
 /// Plays an act to its end in process after process, of which at most so many are killed.
 pub(crate) fn tell(test: &str, chance: &mut Rng, kills: usize) -> Story {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut story = Story { events: Vec::new(), log: String::new(), gave: String::new(), killed: 0 };
+    let (events, all) = (Vec::new(), Vec::new());
+    let mut story = Story { events, all, log: String::new(), gave: String::new(), killed: 0 };
     loop {
         let moment = if story.killed < kills { Moment::any(chance) } else { Moment::Never };
         let done = story.live(start(test, folder.path()), &moment);
@@ -84,6 +88,7 @@ pub(crate) fn tell(test: &str, chance: &mut Rng, kills: usize) -> Story {
             break;
         }
     }
+    story.all = process::everywhere(&*process::journal(folder.path()));
     story.log = std::fs::read_to_string(tools::log(folder.path())).expect("tools ran");
     story
 }
@@ -168,7 +173,10 @@ impl Story {
         let branch = Branch::main(session.id.clone());
         let kept = journal.read(&branch, 0, usize::MAX).wait().expect("readable");
         assert!(kept.starts_with(&self.events), "acknowledged events are gone");
-        let head = journal.head(&branch).wait().expect("readable");
-        assert_eq!(journal.verify(&branch).wait(), Ok(Verdict::Whole(head)));
+        for summary in journal.branches(&session.id).wait().expect("readable") {
+            let branch = Branch { session: session.id.clone(), branch: summary.branch };
+            let head = journal.head(&branch).wait().expect("readable");
+            assert_eq!(journal.verify(&branch).wait(), Ok(Verdict::Whole(head)));
+        }
     }
 }

@@ -61,7 +61,9 @@ pub(crate) fn all(folder: &Path) -> Vec<Arc<dyn Tool>> {
         let path = place.clone();
         async move {
             tokio::time::sleep(TIME).await;
-            let line = format!("{}\n", call.key);
+            // A branch is no part of who made the call.
+            let key: Vec<&str> = call.key.rsplitn(3, '/').take(2).collect();
+            let line = format!("{}/{}\n", key[1], key[0]);
             let file = OpenOptions::new().create(true).append(true).open(path);
             let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
             written.map_err(|error| ToolFault::new(error.to_string()))?;

@@ -2,13 +2,16 @@
 //!
 //! Each file is one subject. Start reading at `stage.rs`.
 
+mod away;
 mod echo;
 mod flow;
+mod limit;
 mod permission;
 mod place;
 mod resume;
 mod server;
 mod stage;
+mod steer;
 mod stop;
 mod subagent;
 mod trace;

@@ -2,6 +2,8 @@
 //!
 //! Start reading at [`run`].
 
+use std::collections::VecDeque;
+
 use antiphon_agent::Spec;
 use antiphon_agent::machine::own_tools;
 use antiphon_runtime::{Outcome, Refused};
@@ -11,6 +13,7 @@ use super::agent::{model, model_name};
 use super::prompt::{Prompt, Typed};
 use super::slash::{COMMANDS, Heard, Slash, hear};
 use super::talk::Talk;
+use super::turn::Ended;
 use crate::engine::wardrobe;
 use crate::exit::Exit;
 use crate::live::say;
@@ -26,17 +29,27 @@ enum Next {
 struct Dialogue<'o> {
     talk: Talk,
     output: &'o mut Output,
+    /// What was said while a turn ran, for the turns after it.
+    queued: VecDeque<String>,
+    /// What was typed while a turn ran, and not entered.
+    typed: String,
 }
 
 /// Talks until the person has had enough.
 pub(crate) async fn run(talk: Talk, output: &mut Output) -> Result<Exit> {
     let mut prompt = Prompt::open(talk.shelf.folder(), output.error_page().palette)?;
-    let mut dialogue = Dialogue { talk, output };
+    let mut dialogue = Dialogue { talk, output, queued: VecDeque::new(), typed: String::new() };
     dialogue.greet();
     dialogue.take_up().await?;
     let mut interrupts = 0;
     loop {
-        let typed = prompt.read()?;
+        let typed = match dialogue.queued.pop_front() {
+            Some(text) => {
+                dialogue.tell(Line::new().ink(Ink::Person, "> ").plain(&text));
+                Typed::Text(text)
+            }
+            None => prompt.read(&std::mem::take(&mut dialogue.typed))?,
+        };
         interrupts = if matches!(typed, Typed::Interrupt) { interrupts + 1 } else { 0 };
         let next = match typed {
             Typed::Text(text) => dialogue.hear(&text).await?,
@@ -88,6 +101,7 @@ impl Dialogue<'_> {
     /// Ends a turn that was cut off.
     async fn take_up(&mut self) -> Result<()> {
         if let Some(ended) = self.talk.take_up(self.output).await? {
+            self.keep(&ended);
             if ended.report.outcome == Outcome::Paused {
                 self.print(&self.talk.pending(&ended, self.output.error_page()));
             }
@@ -119,10 +133,12 @@ impl Dialogue<'_> {
     async fn say(&mut self, text: &str) -> Result<()> {
         say("\n");
         match self.talk.say(text, self.output).await {
-            Ok(ended) if ended.report.outcome == Outcome::Paused => {
-                self.print(&self.talk.pending(&ended, self.output.error_page()));
+            Ok(ended) => {
+                self.keep(&ended);
+                if ended.report.outcome == Outcome::Paused {
+                    self.print(&self.talk.pending(&ended, self.output.error_page()));
+                }
             }
-            Ok(_) => {}
             Err(error) if error.is::<Refused>() => {
                 self.tell(Line::new().ink(Ink::Bad, "error: ").plain(format!("{error:#}")));
             }
@@ -130,6 +146,12 @@ impl Dialogue<'_> {
         }
         say("\n");
         Ok(())
+    }
+
+    /// Keeps what was said while a turn ran.
+    fn keep(&mut self, ended: &Ended) {
+        self.queued.extend(ended.queued.iter().cloned());
+        self.typed.push_str(&ended.typed);
     }
 
     async fn obey(&mut self, command: Slash, rest: &str) -> Result<()> {
@@ -183,6 +205,8 @@ impl Dialogue<'_> {
         self.print(&lines[1..]);
         let more = "A line that ends with \\ goes on in the next one. Ctrl-C stops the turn; at the prompt it clears the line.";
         self.tell(Line::new().ink(Ink::Faint, more));
+        let meanwhile = "While it works: type and press Enter and it hears you before its next step; Tab keeps it for the next turn.";
+        self.tell(Line::new().ink(Ink::Faint, meanwhile));
     }
 
     /// Shows a view of the session.

@@ -1,6 +1,6 @@
-//! The keyboard: [`Keys`] one by one without Enter, and [`Quiet`], which keeps what is typed off the screen.
+//! The keyboard: [`Keys`] one by one without Enter.
 //!
-//! Both put the terminal back as it was when they are dropped, whatever happens.
+//! They put the terminal back as it was when they are dropped, whatever happens.
 
 use std::io;
 use std::sync::Arc;
@@ -21,6 +21,14 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) enum Key {
     /// A character.
     Letter(char),
+    /// Enter.
+    Enter,
+    /// Tab.
+    Tab,
+    /// Backspace.
+    Back,
+    /// Ctrl-U.
+    Wipe,
     /// Ctrl-C, Ctrl-D, or Escape.
     Leave,
 }
@@ -30,24 +38,65 @@ pub(super) struct Keys {
     pressed: mpsc::Receiver<Key>,
     is_wanted: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    /// What puts the terminal back.
+    _way: Way,
+}
+
+/// How the terminal hands keys over while they are listened to.
+enum Way {
+    /// All of them, Ctrl-C too; what is printed needs both ends of a line.
+    Raw,
+    /// One by one and unseen; Ctrl-C is a signal, and printing is as usual.
+    Quiet(Option<Termios>),
+}
+
+impl Way {
+    /// Keeps what is typed off the screen, if there is a terminal.
+    fn quiet() -> Self {
+        let Ok(before) = tcgetattr(io::stdin()) else { return Self::Quiet(None) };
+        let mut quiet = before.clone();
+        quiet.local_flags.remove(LocalFlags::ECHO | LocalFlags::ICANON);
+        let set = tcsetattr(io::stdin(), SetArg::TCSANOW, &quiet);
+        Self::Quiet(set.is_ok().then_some(before))
+    }
+}
+
+impl Drop for Way {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        match self {
+            Self::Raw => drop(disable_raw_mode()),
+            Self::Quiet(Some(before)) => drop(tcsetattr(io::stdin(), SetArg::TCSANOW, before)),
+            Self::Quiet(None) => {}
+        }
+    }
 }
 
 impl Keys {
-    /// Listens to the keyboard.
+    /// Listens to the keyboard, to every key; nothing is printed meanwhile.
     pub(super) fn listen() -> io::Result<Self> {
         enable_raw_mode()?;
+        Ok(Self::start(Way::Raw))
+    }
+
+    /// Listens to what is typed, which does not show; Ctrl-C stays a signal.
+    pub(super) fn overhear() -> Self {
+        Self::start(Way::quiet())
+    }
+
+    fn start(way: Way) -> Self {
         let (sender, pressed) = mpsc::channel(16);
         let is_wanted = Arc::new(AtomicBool::new(true));
         let wanted = Arc::clone(&is_wanted);
         let thread = std::thread::spawn(move || {
             while wanted.load(Ordering::Relaxed) {
-                let Ok(key) = next() else { break };
+                let Ok(key) = next(LOOK) else { break };
                 if key.is_some_and(|key| sender.blocking_send(key).is_err()) {
                     break;
                 }
             }
         });
-        Ok(Self { pressed, is_wanted, thread: Some(thread) })
+        Self { pressed, is_wanted, thread: Some(thread), _way: way }
     }
 
     /// The next key; none if there is no keyboard any more.
@@ -56,19 +105,41 @@ impl Keys {
     }
 }
 
+impl Keys {
+    /// Stops listening; what was pressed and not asked for yet.
+    pub(super) fn finish(mut self) -> Vec<Key> {
+        let mut left = self.stop();
+        while let Ok(Some(key)) = next(Duration::ZERO) {
+            left.push(key);
+        }
+        left
+    }
+
+    fn stop(&mut self) -> Vec<Key> {
+        let mut left = Vec::new();
+        self.is_wanted.store(false, Ordering::Relaxed);
+        let Some(thread) = self.thread.take() else { return left };
+        // The thread may wait for room for a key.
+        while !thread.is_finished() {
+            left.extend(std::iter::from_fn(|| self.pressed.try_recv().ok()));
+            std::thread::sleep(LOOK / 50);
+        }
+        // A thread that panicked reads no keys either.
+        let _ = thread.join();
+        left.extend(std::iter::from_fn(|| self.pressed.try_recv().ok()));
+        left
+    }
+}
+
 impl Drop for Keys {
     fn drop(&mut self) {
-        self.is_wanted.store(false, Ordering::Relaxed);
-        self.pressed.close();
-        // A thread that panicked reads no keys either.
-        let _ = self.thread.take().map(JoinHandle::join);
-        let _ = disable_raw_mode();
+        self.stop();
     }
 }
 
 /// A key, if one is pressed within a moment.
-fn next() -> io::Result<Option<Key>> {
-    if !event::poll(LOOK)? {
+fn next(within: Duration) -> io::Result<Option<Key>> {
+    if !event::poll(within)? {
         return Ok(None);
     }
     let Event::Key(key) = event::read()? else { return Ok(None) };
@@ -80,30 +151,11 @@ fn next() -> io::Result<Option<Key>> {
         KeyCode::Char(c) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
             Some(Key::Letter(c))
         }
+        KeyCode::Char('u') if key.modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Wipe),
+        KeyCode::Enter => Some(Key::Enter),
+        KeyCode::Tab => Some(Key::Tab),
+        KeyCode::Backspace => Some(Key::Back),
         KeyCode::Esc => Some(Key::Leave),
         _ => None,
     })
-}
-
-/// While it lasts, what is typed does not show, and waits to be read.
-pub(super) struct Quiet(Option<Termios>);
-
-impl Quiet {
-    /// Keeps what is typed off the screen, if there is a terminal.
-    pub(super) fn begin() -> Self {
-        let Ok(before) = tcgetattr(io::stdin()) else { return Self(None) };
-        let mut quiet = before.clone();
-        quiet.local_flags.remove(LocalFlags::ECHO);
-        let set = tcsetattr(io::stdin(), SetArg::TCSANOW, &quiet);
-        Self(set.is_ok().then_some(before))
-    }
-}
-
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            // A terminal that is gone needs nothing.
-            let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, before);
-        }
-    }
 }

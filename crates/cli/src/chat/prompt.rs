@@ -61,9 +61,9 @@ impl Prompt {
         Ok(Self { config, palette, history, file })
     }
 
-    /// What is typed next; it is remembered.
-    pub(super) fn read(&mut self) -> Result<Typed> {
-        let typed = self.edit()?;
+    /// What is typed next, after what was typed before; it is remembered.
+    pub(super) fn read(&mut self, before: &str) -> Result<Typed> {
+        let typed = self.edit(before)?;
         if let Typed::Text(text) = &typed
             && !text.trim().is_empty()
         {
@@ -84,12 +84,12 @@ impl Prompt {
         })
     }
 
-    fn edit(&mut self) -> Result<Typed> {
+    fn edit(&mut self, before: &str) -> Result<Typed> {
         let history = std::mem::replace(&mut self.history, FileHistory::with_config(&self.config));
         let mut editor =
             Editor::with_history(self.config.clone(), history).context("the terminal cannot be read")?;
         editor.set_helper(Some(Words { palette: self.palette }));
-        let read = editor.readline("> ");
+        let read = editor.readline_with_initial("> ", (before, ""));
         std::mem::swap(editor.history_mut(), &mut self.history);
         typed(read)
     }

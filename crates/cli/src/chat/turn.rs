@@ -13,9 +13,10 @@ use anyhow::Result;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::consent::{Consent, Pressed};
-use super::keys::{Key, Keys, Quiet};
+use super::keys::{Key, Keys};
 use super::prompt::{Typed, line};
 use super::scene::Scene;
+use super::typing::{Entered, Typing};
 use crate::live::frame::Frame;
 use crate::live::say;
 use crate::output::{Output, error_width};
@@ -42,6 +43,10 @@ pub(crate) struct Ended {
     pub(crate) report: Report,
     /// What it still asks.
     pub(crate) standing: Standing,
+    /// What was said meanwhile for the turns after it.
+    pub(crate) queued: Vec<String>,
+    /// What was typed meanwhile and not entered.
+    pub(crate) typed: String,
 }
 
 /// A turn that is being watched.
@@ -55,7 +60,9 @@ pub(super) struct Turn<'o> {
     askers: HashMap<RelayId, String>,
     /// What is asked at the moment, and the keys that answer it.
     asking: Option<(Consent, Keys)>,
-    quiet: Option<Quiet>,
+    /// What a person types meanwhile, and what they said for later.
+    typing: Option<Typing>,
+    queued: Vec<String>,
     is_stopped: bool,
 }
 
@@ -69,7 +76,8 @@ impl<'o> Turn<'o> {
             standing: Standing::default(),
             askers: HashMap::new(),
             asking: None,
-            quiet: (show == Show::Terminal).then(Quiet::begin),
+            typing: (show == Show::Terminal).then(Typing::begin),
+            queued: Vec::new(),
             is_stopped: false,
         }
     }
@@ -97,6 +105,11 @@ impl<'o> Turn<'o> {
                     self.press(&run, key).await?;
                     is_waiting = false;
                 }
+                key = typed(&mut self.typing) => {
+                    let entered = self.typing.as_mut().and_then(|typing| typing.press(key));
+                    self.heard(&run, entered).await;
+                    is_waiting = false;
+                }
                 // Somebody elsewhere may have answered, or the time for an answer may be over.
                 _ = frames.tick() => {
                     is_waiting = false;
@@ -105,7 +118,9 @@ impl<'o> Turn<'o> {
             }
         };
         self.end(&report);
-        Ok(Ended { report, standing: self.standing })
+        self.rest();
+        let typed = self.typing.map(Typing::left).unwrap_or_default();
+        Ok(Ended { report, standing: self.standing, queued: self.queued, typed })
     }
 
     async fn take(&mut self, run: &Run, events: &[Event]) -> Result<()> {
@@ -130,6 +145,7 @@ impl<'o> Turn<'o> {
             self.asking.as_ref().is_none_or(|(asking, _)| self.standing.asks(&asking.asked.relay.id));
         if !is_open {
             self.asking = None;
+            self.typing.iter_mut().for_each(Typing::go_on);
             say("  (answered elsewhere)\n\n");
         }
         if self.show == Show::Plain {
@@ -156,8 +172,14 @@ impl<'o> Turn<'o> {
         }
         self.settle(false);
         if self.show == Show::Terminal {
-            let scene = &mut self.scene;
-            self.frame.draw(|page, rows| scene.moving(page.width, rows), self.output.error_page());
+            let (scene, typing) = (&mut self.scene, &self.typing);
+            let lines = |page: crate::render::Page, rows: usize| {
+                let typed = typing.as_ref().and_then(|typing| typing.shown(page.width));
+                let mut lines = scene.moving(page.width, rows.saturating_sub(usize::from(typed.is_some())));
+                lines.extend(typed);
+                lines
+            };
+            self.frame.draw(lines, self.output.error_page());
         }
     }
 
@@ -183,6 +205,7 @@ impl<'o> Turn<'o> {
         self.settle(false);
         self.frame.clear();
         let consent = Consent { who: self.askers.get(&asked.relay.id).cloned(), asked };
+        self.rest();
         if self.scene.part() {
             say("\n");
         }
@@ -205,6 +228,10 @@ impl<'o> Turn<'o> {
         let Some((consent, keys)) = self.asking.take() else { return Ok(()) };
         let key = match key {
             Some(Key::Letter(key)) => key,
+            Some(Key::Enter | Key::Tab | Key::Back | Key::Wipe) => {
+                self.asking = Some((consent, keys));
+                return Ok(());
+            }
             Some(Key::Leave) | None => {
                 drop(keys);
                 say("\n");
@@ -237,7 +264,7 @@ impl<'o> Turn<'o> {
 
     /// Says no, and why if the person wants to.
     async fn refuse(&mut self, run: &Run, consent: Consent) -> Result<()> {
-        match self.aloud(|| line("  no, because (Enter for no reason): "))? {
+        match line("  no, because (Enter for no reason): ")? {
             Typed::Text(why) => self.answer(run, consent.no(&why), "no").await,
             Typed::Interrupt | Typed::End => self.stop(run).await,
         }
@@ -247,7 +274,7 @@ impl<'o> Turn<'o> {
     /// Takes an answer in words.
     async fn words(&mut self, run: &Run, consent: Consent) -> Result<()> {
         loop {
-            match self.aloud(|| line("  answer: "))? {
+            match line("  answer: ")? {
                 Typed::Text(words) if words.trim().is_empty() => {}
                 Typed::Text(words) => {
                     self.answer(run, consent.answer(words.trim()), "").await;
@@ -261,12 +288,33 @@ impl<'o> Turn<'o> {
         }
     }
 
-    /// Lets what is typed be seen while a line is read.
-    fn aloud<T>(&mut self, read: impl FnOnce() -> T) -> T {
-        self.quiet = None;
-        let typed = read();
-        self.quiet = Some(Quiet::begin());
-        typed
+    /// Leaves the keyboard to others; what was entered by then is for the next turn.
+    fn rest(&mut self) {
+        let entered = self.typing.as_mut().map(Typing::rest).unwrap_or_default();
+        self.queued.extend(entered);
+    }
+
+    /// Passes on what somebody typed; what the turn does not hear any more is for the next one.
+    async fn heard(&mut self, run: &Run, entered: Option<Entered>) {
+        let (text, is_heard) = match entered {
+            None => return,
+            Some(Entered::Queue(text)) => (text, false),
+            Some(Entered::Steer(text)) => {
+                let is_heard = run.steer(text.as_str()).await.is_ok();
+                (text, is_heard)
+            }
+        };
+        self.settle(false);
+        self.frame.clear();
+        if self.scene.part() {
+            say("\n");
+        }
+        let told = Line::new().ink(Ink::Person, "> ").plain(&text);
+        let told = if is_heard { told } else { told.ink(Ink::Faint, "  (for the next turn)") };
+        self.print(&told.wrap(width()));
+        if !is_heard {
+            self.queued.push(text);
+        }
     }
 
     async fn answer(&mut self, run: &Run, resolved: RelayResolved, told: &str) {
@@ -283,6 +331,7 @@ impl<'o> Turn<'o> {
             self.print(&[told]);
         }
         say("\n");
+        self.typing.iter_mut().for_each(Typing::go_on);
     }
 
     /// Stops the run at once; it ends by itself then.
@@ -290,6 +339,7 @@ impl<'o> Turn<'o> {
         if self.asking.take().is_some() {
             say("\n");
         }
+        self.typing.iter_mut().for_each(Typing::go_on);
         if !self.is_stopped {
             self.frame.clear();
             self.is_stopped = true;
@@ -326,6 +376,14 @@ fn reason(report: &Report) -> String {
 /// Columns that text may take.
 fn width() -> usize {
     error_width().saturating_sub(1).max(8)
+}
+
+/// The next key that is typed while nothing is asked.
+async fn typed(typing: &mut Option<Typing>) -> Key {
+    match typing {
+        Some(typing) => typing.next().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The next key, while keys are waited for.

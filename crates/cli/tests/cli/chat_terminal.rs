@@ -18,6 +18,9 @@ model:
     - {when: too dangerous, steps: [{text: Then not.}]}
     - {when: /^choose/, steps: [{tool_call: {name: ask, input: {question: Which colour?, options: [red, blue]}}}]}
     - {when: /^blue/, steps: [{text: Blue it is.}]}
+    - {when: /^dig/, steps: [{text: I dig}, {delay: 1500}, {text: .}]}
+    - {when: /^deeper/, steps: [{text: I dig deeper.}]}
+    - {when: /^then/, steps: [{text: Then I rest.}]}
     - {when: /^wait/, steps: [{text: I begin}, {delay: 60000}, {text: never}]}
     - [{text: Hello to you.}]
 tools: [bash, ask]
@@ -78,6 +81,23 @@ fn one_key_decides_and_may_decide_for_the_session() {
     terminal.until(&["? Which colour?", "1 red", "2 blue"]);
     keys(&terminal, &["2"]);
     terminal.until(&["→ blue", "Blue it is."]);
+}
+
+#[test]
+fn what_is_typed_while_it_works_is_heard_or_kept_for_the_next_turn() {
+    let place = Place::new(&[("agent.yaml", AGENT)]);
+    let Some(terminal) = chat(&place, &["--agent", "agent.yaml"]) else { return };
+    keys(&terminal, &["dig", "Enter"]);
+    terminal.until(&["I dig"]);
+    keys(&terminal, &["then rest"]);
+    terminal.until(&["> then rest"]);
+    keys(&terminal, &["Tab"]);
+    terminal.until(&["> then rest  (for the next turn)"]);
+    keys(&terminal, &["deeper", "Enter"]);
+    terminal.until(&["I dig deeper."]);
+    let screen = terminal.until(&["Then I rest.\n\n>\n"]);
+    let order = ["I dig.", "I dig deeper.", "Then I rest."].map(|words| screen.find(words));
+    assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{screen}");
 }
 
 #[test]

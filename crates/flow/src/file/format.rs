@@ -321,8 +321,14 @@ static SUBAGENT: Object = Object {
         member("output", Form::Schema, "The JSON Schema of its answer."),
         member(
             "policy",
-            Form::Word(&["same_branch", "fork"]),
-            "What it sees: its task only, or all that its caller sees.",
+            Form::Word(&["same_branch", "fork", "fresh_branch", "existing_branch", "new_session"]),
+            "Where it works: on its caller's branch, seeing its task only or all that its caller sees; on a fresh branch, \
+             on one that goes on, or in a session of its own.",
+        ),
+        member(
+            "branch",
+            Form::Text,
+            "The branch it goes on with under `existing_branch`; by default its name.",
         ),
     ],
     required: &[],
@@ -370,6 +376,9 @@ static AGENT_LIMITS: Object = Object {
             Form::Count(1),
             "How long a request to a person stays open; for ever if absent.",
         ),
+        member("max_tokens", Form::Count(1), "Tokens of one run, with those of the agents it calls."),
+        member("max_cost_usd", Form::Number, "US dollars of one run, with those of the agents it calls."),
+        member("max_steps", Form::Count(1), "Model calls of one run, with those of the agents it calls."),
     ],
     required: &[],
     one_of: &[],

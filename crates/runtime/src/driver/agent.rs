@@ -83,6 +83,9 @@ impl Driver {
             return;
         }
         let slot = self.tree.machines[machine].slot(call);
+        if self.send_away(machine, slot, call) {
+            return;
+        }
         let attempt = Attempt { node: slot, execution: 1, attempt: 1 };
         if let Some(inner) = self.inside(machine, attempt) {
             return self.take_up_agent(inner);
@@ -188,6 +191,11 @@ impl Driver {
     /// Asks the model of an agent, unless something else came between.
     pub(super) fn ask_model(&mut self, machine: usize, call: u32) {
         let attempt = Attempt { node: MODEL, execution: call, attempt: 1 };
+        let is_earlier = |task: &Task| (1..call).contains(&task.attempt.execution);
+        if self.tree.machines[machine].tasks.get(MODEL).is_some_and(is_earlier) {
+            // It has said nothing, and somebody said something that it is to hear.
+            self.drop_task(machine, MODEL);
+        }
         let inner = &self.tree.machines[machine];
         if !inner.mind.executes(attempt)
             || inner.tasks.get(MODEL).is_some()
@@ -198,7 +206,8 @@ impl Driver {
         let inner = &mut self.tree.machines[machine];
         let (Some(agent), Some(kit)) = (inner.mind.as_agent_mut(), &inner.kit) else { return };
         let (model, next) = (Arc::clone(&kit.model), agent.next());
-        let mouth = Mouth::new(machine, attempt, self.wakes.clone(), self.is_bounded(machine));
+        let mouth = Mouth::new(machine, attempt, self.wakes.clone(), self.is_bounded(machine))
+            .drawing_on(self.outer.clone());
         let abort = model::start(model, next, mouth, self.is_priced(machine));
         self.working += 1;
         self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
@@ -305,6 +314,7 @@ impl Driver {
             self.forfeit(machine, task.attempt.node);
         }
         self.close_code(machine);
+        self.stop_away(machine);
         let inside: Vec<usize> = self.tree.machines[machine].children.values().copied().collect();
         for inner in inside {
             if !self.tree.machines[inner].mind.has_ended() {
@@ -343,7 +353,9 @@ impl Driver {
         if !self.tree.machines[machine].mind.has_started() {
             return self.try_tell(machine, Hears::Start);
         }
-        self.try_tell(machine, Hears::Resume);
+        if !std::mem::replace(&mut self.tree.machines[machine].taken_up, true) {
+            self.try_tell(machine, Hears::Resume);
+        }
         for open in self.agent(machine).map(Agent::open).unwrap_or_default() {
             match open {
                 Open::Ask => self.effects.push((machine, crate::mind::Effect::Agent(Effect::Ask))),
@@ -384,6 +396,6 @@ impl World for Nowhere {
     }
 }
 
-fn failed(failure: Failure) -> Failed {
+pub(super) fn failed(failure: Failure) -> Failed {
     Failed { code: failure.code, message: failure.message }
 }

@@ -1,15 +1,19 @@
 //! What somebody wants of a run: by its handle, or from another process.
 
 use antiphon_agent::machine::Input as Hears;
+use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, Event, Mode};
+use antiphon_event::{Body, Delivery, Event, Mode, RunId};
 use antiphon_flow::{Input, Refusal};
 use antiphon_port::Fault;
 
 use super::Driver;
 use crate::mind::Mind;
 use crate::run::{Asked, Standing, Wish};
+
+/// How long a message to a running turn may be, in bytes.
+const MESSAGE_MAX: usize = 16 * 1024 * 1024;
 
 impl Driver {
     /// Does what somebody wants, if it can be done, and says so when it is durable.
@@ -18,9 +22,17 @@ impl Driver {
             self.early.push((wish, reply));
             return Ok(());
         }
+        let (wish, reply) = match wish {
+            Wish::Answer(answer) => match self.forward(answer, Some(reply)) {
+                Err((answer, Some(reply))) => (Wish::Answer(answer), reply),
+                Ok(()) | Err((_, None)) => return Ok(()),
+            },
+            other => (other, reply),
+        };
         let answer = match wish {
             Wish::Cancel { by, mode } => self.cancel(&by, &mode),
             Wish::Answer(answer) => self.answer(answer),
+            Wish::Steer(content) => self.steer(self.parts.ids.run(), content),
         };
         if answer.is_ok() {
             self.stand(Standing::Working);
@@ -45,6 +57,7 @@ impl Driver {
     /// Whether an answer is for an agent that cannot decide anything before it is equipped.
     fn is_early(&self, answer: &RelayResolved) -> bool {
         self.tree.of_relay(&answer.relay_id).is_some_and(|machine| self.is_being_equipped(machine))
+            || self.may_be_away(&answer.relay_id)
     }
 
     pub(super) fn answer(&mut self, answer: RelayResolved) -> Result<(), Refusal> {
@@ -54,6 +67,20 @@ impl Driver {
             Mind::Flow(_) => self.feed(machine, Input::Answer(answer)),
             Mind::Agent(_) => self.tell(machine, Hears::Answer(answer)),
         }
+    }
+
+    /// Says something to the agent that people talk with.
+    fn steer(&mut self, run: RunId, content: UserContent) -> Result<(), Refusal> {
+        let size = serde_json::to_string(&content).map_or(usize::MAX, |text| text.len());
+        if size > MESSAGE_MAX {
+            let why = format!("it is {size} bytes long, and {MESSAGE_MAX} is the most");
+            return Err(Refusal::Message(why));
+        }
+        if self.agent(0).is_none() {
+            let why = "a flow hears nothing while it runs".to_owned();
+            return Err(Refusal::Message(why));
+        }
+        self.tell(0, Hears::Steer { run, content })
     }
 
     /// Stops the tree: at once from the innermost run outwards, or gracefully from the root down.
@@ -93,16 +120,27 @@ impl Driver {
     /// Does what another process wants.
     fn obey(&mut self, text: &str) -> Result<(), String> {
         let event = Event::from_json(text).map_err(|error| error.to_string())?;
+        let run = event.head.run_id.unwrap_or_else(|| self.parts.ids.run());
         let done = match event.body {
             Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
-            Body::RelayResolved(answer) => self.answer(*answer),
+            Body::RelayResolved(answer) => match self.forward(*answer, None) {
+                Ok(()) => Ok(()),
+                Err((answer, _)) => self.answer(answer),
+            },
+            Body::User(User { content, delivery: Some(Delivery::Steer), .. }) => self.steer(run, content),
+            Body::User(_) => {
+                return Err(
+                    "a message that does not steer is a turn of its own: say it when this one has ended"
+                        .to_owned(),
+                );
+            }
             other => return Err(format!("`{}` is no command", other.tag())),
         };
         done.map_err(|refusal| refusal.to_string())
     }
 
     /// Writes something down that is worth knowing and is no error of the run.
-    fn remark(&mut self, message: String) {
+    pub(super) fn remark(&mut self, message: String) {
         let root = &self.tree.machines[0].mind;
         let diagnostic = Diagnostic { level: "warn".to_owned(), source: "inbox".to_owned(), message };
         let mut event = Event::new(root.run().clone(), Body::Diagnostic(diagnostic));
