@@ -117,3 +117,41 @@ async fn every_reservation_is_settled_with_what_was_used() {
         .collect();
     assert_eq!(told, ["reserved Some(15)", "settled Some(15)"]);
 }
+
+#[tokio::test]
+async fn steps_that_run_out_inside_end_the_run_whose_budget_they_are() {
+    let step = || Node::expression("1").expect("an expression");
+    let inner = Flow::new("inner").node("x", step()).node("y", step()).edge(Edge::new("x", "y"));
+    let flow = Flow::new("outer")
+        .limits(Limits { max_steps: Some(2), ..Limits::default() })
+        .node("in", Node::flow(inner.build().expect("sound")))
+        .build()
+        .expect("sound");
+    let (report, events) = run(flow).await;
+    assert_eq!(report.reason.as_ref().map(|reason| reason.as_str()), Some("budget_steps"));
+    let last = events.last().expect("it began");
+    assert!(
+        matches!(last.body, Body::RunEnd(_)) && last.head.node_path.is_none(),
+        "it ends with its own end"
+    );
+}
+
+#[tokio::test]
+async fn agents_that_agents_call_are_counted() {
+    let call = json!([{"tool_call": {"name": "agent", "input": {"task": "help"}}}]);
+    let model = json!({"provider": "scripted", "replies": [call, call, call, [{"text": "done"}]]});
+    let helper = json!({"provider": "scripted", "replies": [[{"text": "helped"}]]});
+    let lead = json!({
+        "model": model, "tools": ["agent"], "permissions": [{"allow": "agent"}],
+        "agents": {"agent": {"model": helper}},
+    });
+    let flow = Flow::new("team")
+        .limits(Limits { max_agents: Some(2), ..Limits::default() })
+        .node("lead", Node::agent("agent", lead))
+        .build()
+        .expect("sound");
+    let (report, events) = run(flow).await;
+    assert_eq!(report.reason.as_ref().map(|reason| reason.as_str()), Some("budget_agents"));
+    let asked = events.iter().filter(|event| matches!(event.body, Body::Usage(_))).count();
+    assert!(asked <= 3, "the agent that was one too many asked no model: {asked}");
+}

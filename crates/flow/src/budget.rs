@@ -134,6 +134,10 @@ impl Ledger {
                 let agents = (start.node_type.as_deref() == Some("agent")).then_some(1);
                 self.used = self.used.plus(Sum { steps: Some(1), agents, ..Sum::default() });
             }
+            // An agent that another one calls; one that is the work of a node is counted with it.
+            Body::HarnessStart(start) if start.depth.is_some_and(|depth| depth > 0) => {
+                self.used = self.used.plus(Sum { agents: Some(1), ..Sum::default() });
+            }
             _ => {}
         }
     }

@@ -357,6 +357,11 @@ impl Scheduler {
         self.executing > 0 || !self.ready.is_empty() || !self.follow.is_empty() || !self.skips.is_empty()
     }
 
+    /// Whether a node is ready to start and nothing of its own keeps it from that.
+    pub fn wants_to_start(&self) -> bool {
+        self.phase == Phase::Running && !self.ready.is_empty() && self.may_start()
+    }
+
     /// The requests that wait for a person.
     pub fn relays(&self) -> impl Iterator<Item = &RelayId> {
         self.spots.iter().filter_map(|spot| spot.rare().relay.as_ref().map(|relay| &relay.id))

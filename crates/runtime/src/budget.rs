@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::driver::Driver;
 use crate::mind::Mind;
+use crate::tree::Machine;
 
 /// Somebody who wants to spend something.
 #[derive(Debug)]
@@ -42,6 +43,18 @@ impl Driver {
         let ledgers =
             self.tree.outward(machine).filter_map(|machine| self.tree.machines[machine].ledger.as_ref());
         ledgers.filter_map(antiphon_flow::budget::Ledger::steps_left).min()
+    }
+
+    /// The flow around a run whose budget of steps is used up, if the run wants to take another.
+    pub(crate) fn out_of_steps(&self, machine: usize) -> Option<usize> {
+        let wants =
+            self.tree.machines[machine].mind.as_flow().is_some_and(antiphon_flow::Scheduler::wants_to_start);
+        let mut around = self.tree.outward(machine).skip(1).filter(|_| wants);
+        around.find(|around| {
+            let Machine { mind, ledger, .. } = &self.tree.machines[*around];
+            let steps = ledger.as_ref().and_then(antiphon_flow::budget::Ledger::steps_left);
+            steps == Some(0) && mind.as_flow().is_some_and(|flow| flow.ended().is_none())
+        })
     }
 
     /// Somebody wants to spend something.

@@ -77,7 +77,10 @@ fn spawn(command: &Command, call: &Call) -> Result<Child, Failure> {
     if let Some(dir) = &command.dir {
         process.current_dir(dir);
     }
-    process.spawn().map_err(|error| fail(format!("`{program}` could not be started: {error}")))
+    process.spawn().map_err(|error| {
+        let place = command.dir.as_ref().map(|dir| format!(" in `{dir}`")).unwrap_or_default();
+        fail(format!("`{program}` could not be started{place}: {error}"))
+    })
 }
 
 async fn wait(child: &mut Child, program: &str) -> Result<std::process::ExitStatus, Failure> {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use antiphon_agent::Delta;
 use antiphon_agent::machine::{Input as Hears, Now as Moment, Returned};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId, Spans, StreamName, Timestamp};
+use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId, Spans, StopReason, StreamName, Timestamp};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
@@ -107,7 +107,7 @@ pub(crate) struct Driver {
     /// Work that came to its end at once, and what it came to.
     done: VecDeque<(usize, Attempt, Result<Reply, Failure>)>,
     sprint: Sprint,
-    stirred: Vec<usize>,
+    stirred: VecDeque<usize>,
     timers: Timers<Due>,
     /// What is due once a run that waits for people has worked longer.
     parked: Vec<Due>,
@@ -162,7 +162,7 @@ impl Driver {
             effects: Vec::new(),
             done: VecDeque::new(),
             sprint: Sprint::new(),
-            stirred: Vec::new(),
+            stirred: VecDeque::new(),
             timers: Timers::new(),
             parked: Vec::new(),
             wakes,
@@ -301,7 +301,7 @@ impl Driver {
 
     /// Lets everything happen that follows by itself.
     fn settle(&mut self) {
-        while let Some(machine) = self.stirred.pop() {
+        while let Some(machine) = self.stirred.pop_front() {
             self.tree.machines[machine].stirred = false;
             if !self.settle_one(machine) {
                 self.stir(machine);
@@ -325,6 +325,11 @@ impl Driver {
 
     /// Lets the next thing happen that follows by itself in one run; whether there was one.
     fn follow(&mut self, machine: usize, at: Timestamp) -> bool {
+        if let Some(around) = self.out_of_steps(machine) {
+            // Who set the bound says that it is reached, and all inside ends with it.
+            self.try_feed(around, Input::Limit(StopReason::BudgetSteps));
+            return false;
+        }
         let from = self.batch.len();
         self.advance(machine, at);
         let any = self.batch.len() > from;
@@ -466,7 +471,7 @@ impl Driver {
 
     pub(crate) fn stir(&mut self, machine: usize) {
         if !std::mem::replace(&mut self.tree.machines[machine].stirred, true) {
-            self.stirred.push(machine);
+            self.stirred.push_back(machine);
         }
     }
 

@@ -23,7 +23,7 @@ use crate::tree::Tree;
 pub(crate) fn in_conversation(definition: Arc<Definition>, origin: Origin, before: &[Event]) -> Agent {
     let mut seen = Projected::new(Messages::of(Scope::Root));
     let asked = before.iter().filter(|event| is_answer(event)).count() as u32;
-    let agent = Agent::new(definition, origin, Vec::new()).after(asked);
+    let agent = Agent::new(definition, origin, Vec::new()).after(asked).grown_to(length(before));
     for event in before {
         seen.apply(event, &mut Changes::default());
     }
@@ -45,6 +45,22 @@ fn is_answer(event: &Event) -> bool {
         _ => false,
     };
     asked && depth == 0 && event.head.node_id.is_none()
+}
+
+/// How many tokens the conversation had when the model was last told it; nothing is known once it was put into a summary.
+fn length(before: &[Event]) -> u64 {
+    let mut tokens = 0;
+    for event in before.iter().rev() {
+        match &event.body {
+            Body::HistoryCompacted(_) => break,
+            Body::Usage(usage) if is_answer(event) => {
+                tokens = usage.input_tokens;
+                break;
+            }
+            _ => {}
+        }
+    }
+    tokens
 }
 
 impl Engine {

@@ -170,7 +170,11 @@ impl Tree {
 
     /// Writes an event of a run into its ledger and those around it.
     pub(crate) fn enter(&mut self, machine: usize, body: &Body) {
-        if !matches!(body, Body::BudgetReserved(_) | Body::BudgetSettled(_) | Body::NodeStart(_)) {
+        let counts = matches!(
+            body,
+            Body::BudgetReserved(_) | Body::BudgetSettled(_) | Body::NodeStart(_) | Body::HarnessStart(_)
+        );
+        if !counts {
             return;
         }
         match body {

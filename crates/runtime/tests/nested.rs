@@ -195,3 +195,28 @@ async fn a_run_whose_output_cannot_be_worked_out_says_why_it_failed() {
     )
     .await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_fallback_takes_over_when_nobody_answers() {
+    let ask = Human {
+        prompt: "Go on?".into(),
+        timeout: Some(Duration::from_millis(1)),
+        on_timeout: OnTimeout::Fail,
+        ..Human::default()
+    };
+    let flow = Flow::new("gate")
+        .node("gate", Node::human(ask).fallback("other"))
+        .node("other", Node::expression("'instead'").expect("an expression"))
+        .build()
+        .expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    let report = loop {
+        let report = run.wait().await.expect("no fault");
+        if report.outcome != Outcome::Paused {
+            break report;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    };
+    assert_eq!(report.output.to_text(), "instead", "{}", told(&events(&run).await));
+}

@@ -96,6 +96,13 @@ impl Agent {
         self
     }
 
+    /// The same in a conversation that was so many tokens long when the model was last told it.
+    #[must_use]
+    pub fn grown_to(mut self, tokens: u64) -> Self {
+        self.tally.last_input_tokens = tokens;
+        self
+    }
+
     /// A process takes the run over: half an answer does not count.
     pub(super) fn resume(&self, now: Now<'_>) -> Vec<Event> {
         if !self.started() {

@@ -207,7 +207,11 @@ impl Scheduler {
         };
         if transition.edge_type == FALLBACK {
             self.unfollow(source);
-            self.spots[source].keep().deputy = Some(target);
+            self.shift(source, |spot| {
+                spot.status = Status::Executing;
+                let rare = spot.keep();
+                (rare.deputy, rare.answer) = (Some(target), None);
+            });
             let callers = &mut self.spots[target].keep().callers;
             callers.push_back(source);
             if callers.len() == 1 {

@@ -174,6 +174,15 @@ impl Scheduler {
         {
             schema.validate(&given.value()).map_err(|violation| unfit(violation.to_string()))?;
         }
+        let is_done = answer.answer.as_ref().is_some_and(|answer| answer.to_text() == TAKE_AS_DONE);
+        if Why::of(relay.id.as_str()) == Some(Why::InDoubt)
+            && is_done
+            && let Some(schema) = &self.flow.nodes()[node].output
+        {
+            let output = answer.input.as_ref().map(Json::value).unwrap_or_default();
+            let fits = schema.validate(&output);
+            fits.map_err(|violation| unfit(format!("give the output it is to have come to: {violation}")))?;
+        }
         if answer.approved.is_none() && answer.answer.is_none() {
             return Err(unfit("say yes, no, or what the answer is".to_owned()));
         }

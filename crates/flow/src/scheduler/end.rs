@@ -367,14 +367,19 @@ impl Scheduler {
             };
             return events.push(self.node_event(now, attempt.node, Body::NodeRetry(Box::new(retry))));
         }
-        if let Some(deputy) = self.flow.shape().fallback[attempt.node].filter(|_| self.may_start()) {
-            return self.call_deputy(attempt.node, deputy, failure, now, events);
-        }
         self.gave_up(attempt, failure, now, events);
     }
 
-    /// A person, or nobody, has decided that the node fails: no more attempts.
+    /// There are no more attempts, or somebody decided that: another node takes over if there is one.
     pub(super) fn gave_up(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        match self.flow.shape().fallback[attempt.node].filter(|_| self.may_start()) {
+            Some(deputy) => self.call_deputy(attempt.node, deputy, failure, now, events),
+            None => self.lost(attempt, failure, now, events),
+        }
+    }
+
+    /// Nobody takes over: the node fails, or its failure is isolated.
+    fn lost(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
         if self.flow.nodes()[attempt.node].on_error == OnError::Isolate {
             return self.isolated(attempt, failure, now, events);
         }
@@ -431,7 +436,7 @@ impl Scheduler {
         let message = error.map_or("it failed", |error| error.message.as_str());
         let message = format!("{message}; and its fallback `{}` did not help", self.flow.id(deputy));
         let code = error.and_then(|error| error.code.clone()).unwrap_or(ErrorCode::Failed);
-        self.gave_up(attempt, Failure::of(code, message), now, &mut events);
+        self.lost(attempt, Failure::of(code, message), now, &mut events);
         events
     }
 

@@ -162,6 +162,8 @@ impl Driver {
         inner.kit = Some(kit);
         if fresh {
             self.try_tell(machine, Hears::Start);
+            // It may be one agent too many.
+            self.is_exhausted(machine, Attempt { node: MODEL, execution: 0, attempt: 1 });
         } else {
             self.take_up_agent(machine);
         }
