@@ -206,7 +206,9 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
         Err(fault) => return Err(fault.into()),
     }
     // What is left for the owner of a session is for the driver that claimed it.
-    let parts = Arc::new(Parts { inbox: parts.inbox && is_elsewhere, ..Parts::clone(&parts) });
+    // Without checkpoints the branch cannot be gone on with by itself, beyond what its caller may do.
+    let inbox = parts.inbox && is_elsewhere;
+    let parts = Arc::new(Parts { inbox, checkpoint_every: u64::MAX, ..Parts::clone(&parts) });
     let mut events = resume::read_all(&parts, &place).await?;
     let start = events.iter().rposition(|event| is_caused_by(event, &journey.call));
     if let (None, Some(left)) = (start, left(&events)) {
