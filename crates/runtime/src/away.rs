@@ -8,6 +8,7 @@
 mod follow;
 
 use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use antiphon_agent::machine::{Input, Origin};
@@ -139,7 +140,7 @@ fn plain(name: &str) -> String {
         match letter {
             '/' => plain.push('.'),
             letter if letter.is_ascii_alphanumeric() || "-_".contains(letter) => plain.push(letter),
-            other => plain += &format!("~{:x}~", u32::from(other)),
+            other => write!(plain, "~{:x}~", u32::from(other)).expect("a string takes any text"),
         }
     }
     plain
@@ -205,7 +206,9 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
         Err(fault) => return Err(fault.into()),
     }
     // What is left for the owner of a session is for the driver that claimed it.
-    let parts = Arc::new(Parts { inbox: parts.inbox && is_elsewhere, ..Parts::clone(&parts) });
+    // Without checkpoints the branch cannot be gone on with by itself, beyond what its caller may do.
+    let inbox = parts.inbox && is_elsewhere;
+    let parts = Arc::new(Parts { inbox, checkpoint_every: u64::MAX, ..Parts::clone(&parts) });
     let mut events = resume::read_all(&parts, &place).await?;
     let start = events.iter().rposition(|event| is_caused_by(event, &journey.call));
     if let (None, Some(left)) = (start, left(&events)) {
@@ -218,22 +221,19 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
     let (mut driver, progress) = Driver::new(Arc::clone(&parts), place.clone(), seq, asked, claim);
     driver.outer = journey.outer.clone();
     driver.tree.remember(&journey.grants);
-    let began = match start {
-        Some(start) => {
-            rebuild(&mut driver.tree, &events, start)?;
-            events[start].head.seq.map_or(0, |seq| seq - 1)
+    let began = if let Some(start) = start {
+        rebuild(&mut driver.tree, &events, start)?;
+        events[start].head.seq.map_or(0, |seq| seq - 1)
+    } else {
+        if seq == 0 {
+            driver.batch.push(created(&journey));
         }
-        None => {
-            if seq == 0 {
-                driver.batch.push(created(&journey));
-            }
-            let (said, origin) = said(&parts, &journey.call, journey.origin, journey.task);
-            driver.batch.push(said.clone());
-            events.push(said);
-            let agent = in_conversation(Arc::new(journey.definition), origin, &events);
-            driver.tree.add(Mind::Agent(Box::new(agent)), None);
-            seq
-        }
+        let (said, origin) = said(&parts, &journey.call, journey.origin, journey.task);
+        driver.batch.push(said.clone());
+        events.push(said);
+        let agent = in_conversation(Arc::new(journey.definition), origin, &events);
+        driver.tree.add(Mind::Agent(Box::new(agent)), None);
+        seq
     };
     let mind = &driver.tree.machines[0].mind;
     let (id, definition) = (mind.run().clone(), mind.as_agent().map(|agent| Arc::clone(agent.definition())));

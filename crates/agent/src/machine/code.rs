@@ -245,8 +245,8 @@ impl Agent {
         let Ran { mut stdout, truncated, error, answer } = ran;
         let done = answer.is_some() && error.is_none() && !self.has_unheard();
         if let (Some(answer), true) = (&answer, self.has_unheard()) {
-            stdout +=
-                &format!("\nFINAL was not taken, for somebody said something meanwhile; it was: {answer}");
+            stdout.push_str("\nFINAL was not taken, for somebody said something meanwhile; it was: ");
+            stdout.push_str(answer);
         }
         events.extend(self.code_output(stdout, truncated, error, done, now));
         if let Some(content) = answer.filter(|_| done) {

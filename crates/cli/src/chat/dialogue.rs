@@ -45,6 +45,7 @@ pub(crate) async fn run(talk: Talk, output: &mut Output) -> Result<Exit> {
     loop {
         let typed = match dialogue.queued.pop_front() {
             Some(text) => {
+                prompt.remember(&text);
                 dialogue.tell(Line::new().ink(Ink::Person, "> ").plain(&text));
                 Typed::Text(text)
             }

@@ -64,19 +64,8 @@ impl Prompt {
     /// What is typed next, after what was typed before; it is remembered.
     pub(super) fn read(&mut self, before: &str) -> Result<Typed> {
         let typed = self.edit(before)?;
-        if let Typed::Text(text) = &typed
-            && !text.trim().is_empty()
-        {
-            let added = self.history.add(text.as_str());
-            let kept = added.and_then(|_| match &self.file {
-                Some(file) => self.history.append(file),
-                None => Ok(()),
-            });
-            if let Err(error) = kept
-                && let Some(file) = self.file.take()
-            {
-                notice(&format!("warning: the history {} cannot be kept: {error}", file.display()));
-            }
+        if let Typed::Text(text) = &typed {
+            self.remember(text);
         }
         Ok(match typed {
             Typed::Text(text) => Typed::Text(text.replace("\\\n", "\n")),
@@ -92,6 +81,23 @@ impl Prompt {
         let read = editor.readline_with_initial("> ", (before, ""));
         std::mem::swap(editor.history_mut(), &mut self.history);
         typed(read)
+    }
+
+    /// Remembers what was typed, here or while something else was shown.
+    pub(super) fn remember(&mut self, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let added = self.history.add(text);
+        let kept = added.and_then(|_| match &self.file {
+            Some(file) => self.history.append(file),
+            None => Ok(()),
+        });
+        if let Err(error) = kept
+            && let Some(file) = self.file.take()
+        {
+            notice(&format!("warning: the history {} cannot be kept: {error}", file.display()));
+        }
     }
 }
 

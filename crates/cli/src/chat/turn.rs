@@ -118,7 +118,7 @@ impl<'o> Turn<'o> {
             }
         };
         self.end(&report);
-        self.rest();
+        self.hush();
         let typed = self.typing.map(Typing::left).unwrap_or_default();
         Ok(Ended { report, standing: self.standing, queued: self.queued, typed })
     }
@@ -205,7 +205,7 @@ impl<'o> Turn<'o> {
         self.settle(false);
         self.frame.clear();
         let consent = Consent { who: self.askers.get(&asked.relay.id).cloned(), asked };
-        self.rest();
+        self.hush();
         if self.scene.part() {
             say("\n");
         }
@@ -289,7 +289,7 @@ impl<'o> Turn<'o> {
     }
 
     /// Leaves the keyboard to others; what was entered by then is for the next turn.
-    fn rest(&mut self) {
+    fn hush(&mut self) {
         let entered = self.typing.as_mut().map(Typing::rest).unwrap_or_default();
         self.queued.extend(entered);
     }

@@ -161,19 +161,22 @@ impl Driver {
         }
     }
 
-    /// Hands an answer to the agent on another branch that asked; gives it back if there is none.
-    pub(super) fn forward(
-        &mut self,
-        answer: RelayResolved,
-        reply: Option<oneshot::Sender<Result<(), Refusal>>>,
-    ) -> Result<(), (RelayResolved, Option<oneshot::Sender<Result<(), Refusal>>>)> {
-        let asks = |away: &&Away| away.relays.contains(&answer.relay_id);
+    /// Whether an agent on another branch asks this.
+    pub(super) fn is_asked_away(&self, relay: &RelayId) -> bool {
+        self.asker(relay).is_some()
+    }
+
+    fn asker(&self, relay: &RelayId) -> Option<&Away> {
         let mut aways = self.tree.machines.iter().flat_map(|machine| machine.away.values());
-        let Some(away) = aways.find(asks) else { return Err((answer, reply)) };
-        away.orders.try_send(Order::Answer(answer, reply)).map_err(|error| match error.into_inner() {
-            Order::Answer(answer, reply) => (answer, reply),
-            Order::Stop => unreachable!("an answer was sent"),
-        })
+        aways.find(|away| away.relays.contains(relay))
+    }
+
+    /// Hands an answer to the agent on another branch that asked.
+    pub(super) fn forward(&self, answer: RelayResolved, reply: Option<oneshot::Sender<Result<(), Refusal>>>) {
+        if let Some(away) = self.asker(&answer.relay_id) {
+            // One that has just come to its end takes no more answers; whoever gave this one hears that.
+            let _ = away.orders.try_send(Order::Answer(answer, reply));
+        }
     }
 
     /// Whether an agent on another branch may turn out to have asked this: it is still being looked for.

@@ -22,12 +22,12 @@ impl Driver {
             self.early.push((wish, reply));
             return Ok(());
         }
-        let (wish, reply) = match wish {
-            Wish::Answer(answer) => match self.forward(answer, Some(reply)) {
-                Err((answer, Some(reply))) => (Wish::Answer(answer), reply),
-                Ok(()) | Err((_, None)) => return Ok(()),
-            },
-            other => (other, reply),
+        let wish = match wish {
+            Wish::Answer(answer) if self.is_asked_away(&answer.relay_id) => {
+                self.forward(answer, Some(reply));
+                return Ok(());
+            }
+            other => other,
         };
         let answer = match wish {
             Wish::Cancel { by, mode } => self.cancel(&by, &mode),
@@ -123,10 +123,11 @@ impl Driver {
         let run = event.head.run_id.unwrap_or_else(|| self.parts.ids.run());
         let done = match event.body {
             Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
-            Body::RelayResolved(answer) => match self.forward(*answer, None) {
-                Ok(()) => Ok(()),
-                Err((answer, _)) => self.answer(answer),
-            },
+            Body::RelayResolved(answer) if self.is_asked_away(&answer.relay_id) => {
+                self.forward(*answer, None);
+                Ok(())
+            }
+            Body::RelayResolved(answer) => self.answer(*answer),
             Body::User(User { content, delivery: Some(Delivery::Steer), .. }) => self.steer(run, content),
             Body::User(_) => {
                 return Err(
