@@ -1,9 +1,10 @@
 //! The messages, as a model's vendor would get them.
 
-use antiphon_testkit::history;
-use antiphon_view::messages::{Messages, Scope};
+use antiphon_testkit::{history, stream};
+use antiphon_view::messages::{Message, Messages, Scope};
 use antiphon_view::{Changes, Fold, Projected, View};
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 use serde_json::Value;
 
 /// Draws a message a line. With and without somebody who follows the changes, the list must be the same.
@@ -173,4 +174,26 @@ fn a_message_stands_where_it_began_also_when_others_spoke_before_it_did() {
             {"role":"assistant","content":"first to begin"}
             {"role":"assistant","content":"second to begin"}"#]],
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn news_add_up_to_all_of_it(events in stream(), asked in proptest::collection::vec(any::<bool>(), 7)) {
+        let mut view = Projected::<Messages>::default();
+        let mut known: Vec<Vec<Message>> = Vec::new();
+        for (event, asked) in events.iter().zip(asked.iter().cycle()) {
+            view.apply(event, &mut Changes::unwanted());
+            if !asked {
+                continue;
+            }
+            let (conversation, messages) = view.projection_mut();
+            let (kept, turns) = messages.news(conversation, known.len());
+            known.truncate(kept);
+            known.extend(turns);
+            let all = view.projection().list(view.conversation());
+            prop_assert_eq!(known.concat(), all, "after {}", event.to_json());
+        }
+    }
 }
