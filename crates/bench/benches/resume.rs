@@ -135,7 +135,17 @@ async fn prepare(path: &Path, flow: &Flow) -> anyhow::Result<Branch> {
     let mut run = engine.start(flow.clone(), Invocation::new("task")).await?;
     let report = run.wait().await?;
     ensure!(report.outcome == Outcome::Paused, "the run asks: {report:?}");
-    Ok(run.branch().clone())
+    let branch = run.branch().clone();
+    drop(run);
+    let_go(&engine, &branch).await;
+    Ok(branch)
+}
+
+/// Waits until the run lets go of its session, as it does when nobody holds it any more.
+async fn let_go(engine: &Engine, branch: &Branch) {
+    while engine.journal().claim(&branch.session).is_err() {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Opens the file and takes the run up; how long each time took.
@@ -148,10 +158,7 @@ async fn resumes(path: &Path, branch: &Branch, flow: &Flow, times: usize) -> any
         took.push(start.elapsed().as_secs_f64() * 1000.0);
         ensure!(run.wait().await?.relays.len() == 1, "the run waits for its answer");
         drop(run);
-        // The run lets go of its session when nobody holds it any more.
-        while engine.journal().claim(&branch.session).is_err() {
-            tokio::task::yield_now().await;
-        }
+        let_go(&engine, branch).await;
     }
     Ok(took)
 }

@@ -99,7 +99,9 @@ async fn go_on(
         if page.iter().any(is_root) {
             return Ok(None);
         }
-        page.iter().for_each(|event| replay(&mut tree, event));
+        for event in &page {
+            replay(&mut tree, event);
+        }
     }
     Ok(Some(Resumption { tree, seq: pages.after, began, saved }))
 }

@@ -1,7 +1,6 @@
 //! Seeds, one after the other; a failure names the one it happened with.
 //!
-//! `ANTIPHON_SEEDS=1000..2000` tries others, `ANTIPHON_SIM_STEPS=1000000` goes on for so many steps; `cargo xtask sim` does
-//! that in release.
+//! `ANTIPHON_SEEDS=1000..2000` tries others, `ANTIPHON_SIM_STEPS=1000000` goes on for so many steps of long runs.
 
 use std::env;
 use std::ops::Range;

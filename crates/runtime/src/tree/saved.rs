@@ -42,7 +42,7 @@ struct Kept<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 enum KeptMind<'a> {
     Flow(Box<flow::Saved>),
-    Agent(Cow<'a, Agent>),
+    Agent(Box<Cow<'a, Agent>>),
 }
 
 impl Tree {
@@ -148,7 +148,7 @@ impl Machine {
         let mut kept = Kept {
             mind: match &self.mind {
                 Mind::Flow(flow) => KeptMind::Flow(Box::new(flow.save())),
-                Mind::Agent(agent) => KeptMind::Agent(Cow::Borrowed(agent)),
+                Mind::Agent(agent) => KeptMind::Agent(Box::new(Cow::Borrowed(agent))),
             },
             slots: Cow::Borrowed(&self.slots),
             parent: self.parent.and_then(|(around, attempt)| Some((place[around]?, attempt))),

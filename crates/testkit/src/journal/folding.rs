@@ -78,7 +78,9 @@ fn many(room: &Room<'_>) {
         journal.append(&main, end, says("a b c d e f g h i j")).wait().expect("fits");
     }
     let saves: Vec<_> = (1..=300).map(|seq| journal.save(&main, GRAPH, seq, Vec::new())).collect();
-    saves.into_iter().for_each(|save| save.wait().expect("saves"));
+    for save in saves {
+        save.wait().expect("saves");
+    }
     let at = |seq| saved(&*journal, &main, GRAPH, seq).map(|(seq, _)| seq);
     assert_eq!((at(300), at(299)), (Some(300), Some(299)), "the newest are kept");
     let mut kept: Vec<_> = (1..=300).filter(|seq| at(*seq) == Some(*seq)).collect();
