@@ -1,13 +1,11 @@
 //! [`Graph`]: the conversation as it was at one moment.
 
-use std::sync::Arc;
-
 use antiphon_event::{NodeId, RunId};
 use imbl::OrdMap;
 
 use crate::index::{Index, hash};
 use crate::list::List;
-use crate::node::{Children, NOWHERE, Node};
+use crate::node::{Children, Linked, NOWHERE, Node};
 
 /// The conversation graph at one moment. Cloning it is cheap, and a clone never changes.
 ///
@@ -15,9 +13,9 @@ use crate::node::{Children, NOWHERE, Node};
 /// stand in the order their edges came.
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
-    pub(crate) nodes: List<Arc<Node>>,
+    pub(crate) nodes: List<Linked>,
     pub(crate) ids: Index,
-    pub(crate) runs: List<Arc<Run>>,
+    pub(crate) runs: List<Run>,
     pub(crate) run_ids: Index,
     /// Children of parents that have not come: under the literal id they gave.
     pub(crate) awaited: OrdMap<NodeId, Children>,
@@ -29,8 +27,6 @@ pub(crate) struct Run {
     pub(crate) id: RunId,
     pub(crate) first: u32,
     pub(crate) last: u32,
-    /// How many nodes of each type that are numbered.
-    pub(crate) counts: Vec<(antiphon_event::Kind, u32)>,
 }
 
 impl Graph {
@@ -45,10 +41,29 @@ impl Graph {
     }
 
     pub(crate) fn at(&self, place: u32) -> Option<&Node> {
+        self.linked(place).map(|linked| &*linked.node)
+    }
+
+    pub(crate) fn linked(&self, place: u32) -> Option<&Linked> {
         if place == NOWHERE {
             return None;
         }
-        self.nodes.get(place as usize).map(|node| &**node)
+        self.nodes.get(place as usize)
+    }
+
+    pub(crate) fn parent_of(&self, place: u32) -> Option<u32> {
+        self.linked(place).map(|link| link.parent).filter(|parent| *parent != NOWHERE)
+    }
+
+    pub(crate) fn children_of(&self, place: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        self.linked(place).into_iter().flat_map(|link| link.children.iter())
+    }
+
+    /// The nodes of a run, from the last back to the first.
+    pub(crate) fn back_through(&self, run: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = |place: u32| (place != NOWHERE).then_some(place);
+        let last = self.run(run).and_then(|run| known(run.last));
+        std::iter::successors(last, move |place| known(self.linked(*place)?.before))
     }
 
     pub(crate) fn place(&self, id: &str) -> Option<u32> {
@@ -65,6 +80,6 @@ impl Graph {
     }
 
     pub(crate) fn run(&self, place: u32) -> Option<&Run> {
-        self.runs.get(place as usize).map(|run| &**run)
+        self.runs.get(place as usize)
     }
 }

@@ -256,8 +256,8 @@ impl Hypergraph {
 
     /// What led to a run: the node its first node hangs from.
     pub fn cause_of(&self, run: &str) -> Option<&Node> {
-        let first = self.graph.first_of(run)?;
-        self.graph.at(first.parent)
+        let first = self.graph.run(self.graph.run_place(run)?)?.first;
+        self.graph.parent_of(first).and_then(|parent| self.graph.at(parent))
     }
 
     /// Whether a run was started by a call, a piece of code or a node of a flow, and not by a user.

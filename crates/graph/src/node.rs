@@ -1,5 +1,7 @@
 //! [`Node`]: one thing that happened.
 
+use std::sync::Arc;
+
 use antiphon_event::{Body, FlowNodeId, Kind, NodeId, ParentId, RunId};
 use imbl::Vector;
 
@@ -18,10 +20,6 @@ pub struct Node {
     pub(crate) body: Body,
     /// The pieces of a stream, put together.
     pub(crate) text: Option<Box<Text>>,
-    pub(crate) parent: u32,
-    pub(crate) children: Children,
-    /// The node before it in its run.
-    pub(crate) before: u32,
     pub(crate) parent_id: Option<ParentId>,
     pub(crate) flow_node: Option<FlowNodeId>,
     pub(crate) discarded: bool,
@@ -72,6 +70,17 @@ impl Node {
     pub fn is_discarded(&self) -> bool {
         self.discarded
     }
+}
+
+/// A node and how it hangs together with others. The links stand beside the node: whoever follows them, or adds one, need
+/// not touch the nodes themselves, which are large and far apart.
+#[derive(Debug, Clone)]
+pub(crate) struct Linked {
+    pub(crate) node: Arc<Node>,
+    pub(crate) parent: u32,
+    /// The node before it in its run.
+    pub(crate) before: u32,
+    pub(crate) children: Children,
 }
 
 /// The children of a node, in order. Most nodes have one; a few have a great many.

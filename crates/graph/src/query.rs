@@ -2,7 +2,6 @@
 
 use antiphon_event::{Kind, NodeId, RunId};
 
-use crate::graph::Run;
 use crate::node::NOWHERE;
 use crate::{Graph, Node};
 
@@ -14,13 +13,13 @@ impl Graph {
 
     /// All nodes, in the order they came.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = &Node> {
-        self.nodes.iter().map(|node| &**node)
+        self.nodes.iter().map(|linked| &*linked.node)
     }
 
     /// What followed from a node, in order; also from a parent that has not come.
     pub fn children(&self, id: &str) -> impl DoubleEndedIterator<Item = &Node> {
         let children = match self.place(id) {
-            Some(place) => self.at(place).map(|node| &node.children),
+            Some(place) => self.linked(place).map(|link| &link.children),
             None => self.awaited.get(id),
         };
         children.into_iter().flat_map(|children| children.iter()).filter_map(|place| self.at(place))
@@ -28,7 +27,7 @@ impl Graph {
 
     /// What led to a node.
     pub fn parents(&self, id: &str) -> impl Iterator<Item = &Node> {
-        self.node(id).and_then(|node| self.at(node.parent)).into_iter()
+        self.place(id).and_then(|place| self.parent_of(place)).and_then(|parent| self.at(parent)).into_iter()
     }
 
     /// All runs, in the order they began.
@@ -38,9 +37,8 @@ impl Graph {
 
     /// The nodes of a run, in order.
     pub fn nodes_of(&self, run: &str) -> Vec<&Node> {
-        let last = self.run_place(run).and_then(|place| self.run(place)).map_or(NOWHERE, |run| run.last);
-        let back = std::iter::successors(self.at(last), |node| self.at(node.before));
-        let mut nodes: Vec<_> = back.collect();
+        let back = self.run_place(run).into_iter().flat_map(|run| self.back_through(run));
+        let mut nodes: Vec<_> = back.filter_map(|place| self.at(place)).collect();
         nodes.reverse();
         nodes
     }
@@ -76,22 +74,22 @@ impl Graph {
 
     /// Nodes that nothing here led to.
     pub fn roots(&self) -> impl Iterator<Item = &Node> {
-        self.nodes().filter(|node| node.parent == NOWHERE)
+        self.nodes.iter().filter(|linked| linked.parent == NOWHERE).map(|linked| &*linked.node)
     }
 
     /// What led to a node, from its parent back to its root.
     pub fn ancestors(&self, id: &str) -> impl Iterator<Item = &Node> {
-        let parent = self.node(id).and_then(|node| self.at(node.parent));
-        std::iter::successors(parent, |node| self.at(node.parent))
+        let parent = self.place(id).and_then(|place| self.parent_of(place));
+        std::iter::successors(parent, |place| self.parent_of(*place)).filter_map(|place| self.at(place))
     }
 
     /// A node and all that followed from it, depth first, each node once.
     pub fn walk(&self, id: &str) -> impl Iterator<Item = &Node> {
         let mut stack: Vec<u32> = self.place(id).into_iter().collect();
         std::iter::from_fn(move || {
-            let node = self.at(stack.pop()?)?;
-            stack.extend(node.children.iter().rev());
-            Some(node)
+            let place = stack.pop()?;
+            stack.extend(self.children_of(place).rev());
+            self.at(place)
         })
     }
 
@@ -103,16 +101,12 @@ impl Graph {
 
     /// The nodes on the way from one node down to another, both included; `None` if there is no way.
     pub fn path(&self, from: &str, to: &str) -> Option<Vec<&Node>> {
-        let start = self.node(from)?;
-        let mut way = vec![self.node(to)?];
-        while way.last().is_some_and(|node| node.id != start.id) {
-            way.push(self.at(way.last()?.parent)?);
+        let start = self.place(from)?;
+        let mut way = vec![self.place(to)?];
+        while let Some(last) = way.last().filter(|last| **last != start) {
+            way.push(self.parent_of(*last)?);
         }
         way.reverse();
-        Some(way)
-    }
-
-    pub(crate) fn run_list(&self) -> impl Iterator<Item = &Run> {
-        self.runs.iter().map(|run| &**run)
+        Some(way.into_iter().filter_map(|place| self.at(place)).collect())
     }
 }

@@ -14,7 +14,7 @@ use crate::forest::Forest;
 use crate::graph::Run;
 use crate::index::hash;
 use crate::name::{Naming, named, naming};
-use crate::node::{Children, NOWHERE};
+use crate::node::{Children, Linked, NOWHERE};
 use crate::{Graph, Node, Text};
 
 /// The place of a node in the order they came, from 0.
@@ -30,6 +30,18 @@ pub struct Reducer {
     pub(crate) renamed: HashMap<(u32, Kind, Arc<str>), Place, FixedState>,
     /// The run of the latest event: most events are of the same run as the one before.
     pub(crate) latest_run: u32,
+    /// What only the writer knows of each run.
+    pub(crate) paces: Vec<Pace>,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Pace {
+    /// How many nodes of each type that are numbered.
+    pub(crate) counts: Vec<(Kind, u32)>,
+    /// The run whose event came after one of this run, when that last happened: runs that take turns mostly do so
+    /// in the same order.
+    pub(crate) next: u32,
 }
 
 /// What an event did to the graph.
@@ -107,11 +119,21 @@ impl Reducer {
     }
 
     fn known_run(&mut self, run: &RunId) -> Option<u32> {
-        if self.graph.run(self.latest_run).is_some_and(|latest| latest.id == *run) {
+        let is = |place: u32| self.graph.run(place).is_some_and(|known| known.id == *run);
+        if is(self.latest_run) {
             return Some(self.latest_run);
         }
-        self.latest_run = self.graph.run_place(run.as_str())?;
-        Some(self.latest_run)
+        let next = self.paces.get(self.latest_run as usize)?.next;
+        let place = if is(next) { next } else { self.graph.run_place(run.as_str())? };
+        self.turn_to(place);
+        Some(place)
+    }
+
+    fn turn_to(&mut self, run_place: u32) {
+        if let Some(pace) = self.paces.get_mut(self.latest_run as usize) {
+            pace.next = run_place;
+        }
+        self.latest_run = run_place;
     }
 
     fn find_or_add(&mut self, run: &RunId, event: &Event) -> Reduced {
@@ -133,7 +155,7 @@ impl Reducer {
             Some(_) => self.free(run, &id),
         };
         let place = self.add(run, run_place, id, key, event);
-        self.count(place, event.kind());
+        self.count(self.latest_run, event.kind());
         Reduced { place, change: Change::Added }
     }
 
@@ -155,7 +177,7 @@ impl Reducer {
         };
         let place = self.add(run, run_place, id, key, event);
         if let Some(asked) = taken {
-            let run_place = self.graph.nodes[place as usize].run_place;
+            let run_place = self.graph.nodes[place as usize].node.run_place;
             self.renamed.insert((run_place, kind, asked), place);
         }
         Reduced { place, change: Change::Added }
@@ -199,17 +221,17 @@ impl Reducer {
     }
 
     fn next_number(&self, run_place: Option<u32>, kind: Kind) -> u32 {
-        let run = run_place.and_then(|place| self.graph.run(place));
-        let count = run.and_then(|run| run.counts.iter().find(|(counted, _)| *counted == kind));
+        let pace = run_place.and_then(|place| self.paces.get(place as usize));
+        let count = pace.and_then(|pace| pace.counts.iter().find(|(counted, _)| *counted == kind));
         count.map_or(1, |(_, n)| n + 1)
     }
 
-    fn count(&mut self, place: Place, kind: Kind) {
-        let run_place = self.graph.nodes[place as usize].run_place;
-        let run = Arc::make_mut(&mut self.graph.runs[run_place as usize]);
-        match run.counts.iter_mut().find(|(counted, _)| *counted == kind) {
+    /// Counts the node that was added last, which is one of the latest run.
+    fn count(&mut self, run_place: u32, kind: Kind) {
+        let counts = &mut self.paces[run_place as usize].counts;
+        match counts.iter_mut().find(|(counted, _)| *counted == kind) {
             Some((_, n)) => *n += 1,
-            None => run.counts.push((kind, 1)),
+            None => counts.push((kind, 1)),
         }
     }
 
@@ -220,7 +242,7 @@ impl Reducer {
             Body::Reasoning(reasoning) => self.append(place, &reasoning.content, event),
             Body::ReplProgress(progress) => self.append(place, &progress.chunk, event),
             body => {
-                let node = Arc::make_mut(&mut self.graph.nodes[place as usize]);
+                let node = Arc::make_mut(&mut self.graph.nodes[place as usize].node);
                 let mut latest = body.clone();
                 if let (Body::ToolCall(call), Body::ToolCall(earlier)) = (&mut latest, node.body()) {
                     // What a call is was said when it was proposed, and need not be said again when it runs.
@@ -234,7 +256,7 @@ impl Reducer {
     }
 
     fn append(&mut self, place: Place, piece: &str, event: &Event) -> Reduced {
-        let node = Arc::make_mut(&mut self.graph.nodes[place as usize]);
+        let node = Arc::make_mut(&mut self.graph.nodes[place as usize].node);
         let text = node.text.as_mut().expect("only streams are added to");
         let from = text.len();
         text.push_str(piece);
@@ -264,7 +286,7 @@ impl Reducer {
         };
         if parent != NOWHERE {
             self.forest.join(parent, place);
-            Arc::make_mut(&mut self.graph.nodes[parent as usize]).children.push(place);
+            self.graph.nodes[parent as usize].children.push(place);
         }
         if let Some(parent) = awaited {
             self.await_parent(parent, place);
@@ -272,19 +294,17 @@ impl Reducer {
         self.graph.ids.insert(key, place);
         let (run_place, before) = self.enter_run(run, run_place, place);
         let (body, text) = content(&event.body);
-        self.graph.nodes.push(Arc::new(Node {
+        let node = Arc::new(Node {
             id,
             run: run.clone(),
             run_place,
             body,
             text,
-            parent,
-            children: adopted,
-            before,
             parent_id: if before == NOWHERE { event.head.parent_id.clone() } else { None },
             flow_node: event.head.node_id.clone(),
             discarded: false,
-        }));
+        });
+        self.graph.nodes.push(Linked { node, parent, before, children: adopted });
         place
     }
 
@@ -324,7 +344,7 @@ impl Reducer {
         let children: Children = of_node.iter().chain(&of_run).flat_map(|children| children.iter()).collect();
         for child in children.iter() {
             self.forest.join(place, child);
-            Arc::make_mut(&mut self.graph.nodes[child as usize]).parent = place;
+            self.graph.nodes[child as usize].parent = place;
         }
         children
     }
@@ -332,18 +352,14 @@ impl Reducer {
     /// Makes a node the last of its run; gives the run's place and the node before.
     fn enter_run(&mut self, run: &RunId, run_place: Option<u32>, place: Place) -> (u32, Place) {
         if let Some(run_place) = run_place {
-            let run = Arc::make_mut(&mut self.graph.runs[run_place as usize]);
+            let run = &mut self.graph.runs[run_place as usize];
             return (run_place, std::mem::replace(&mut run.last, place));
         }
         let run_place = self.graph.runs.len() as u32;
         self.graph.run_ids.insert(hash(run.as_str()), run_place);
-        self.graph.runs.push(Arc::new(Run {
-            id: run.clone(),
-            first: place,
-            last: place,
-            counts: Vec::new(),
-        }));
-        self.latest_run = run_place;
+        self.graph.runs.push(Run { id: run.clone(), first: place, last: place });
+        self.paces.push(Pace { counts: Vec::new(), next: run_place });
+        self.turn_to(run_place);
         (run_place, NOWHERE)
     }
 
@@ -351,7 +367,7 @@ impl Reducer {
         for id in ids {
             let streams = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
             for place in streams.into_iter().filter_map(|kind| self.own(run, id, kind)).collect::<Vec<_>>() {
-                Arc::make_mut(&mut self.graph.nodes[place as usize]).discarded = true;
+                Arc::make_mut(&mut self.graph.nodes[place as usize].node).discarded = true;
             }
         }
     }
@@ -401,6 +417,7 @@ impl Clone for Reducer {
             forest: self.forest.clone(),
             renamed: self.renamed.clone(),
             latest_run: self.latest_run,
+            paces: self.paces.clone(),
         }
     }
 }

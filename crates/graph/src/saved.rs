@@ -10,7 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::graph::Run;
 use crate::index::hash;
-use crate::node::{Children, NOWHERE};
+use crate::node::{Children, Linked, NOWHERE};
+use crate::reduce::Pace;
 use crate::{Node, Place, Reducer, Text};
 
 #[derive(Serialize, Deserialize)]
@@ -56,33 +57,34 @@ impl Serialize for Reducer {
             .map(|((run, kind, asked), place)| (*run, kind.tag().to_owned(), Arc::clone(asked), *place))
             .collect();
         renamed.sort_unstable();
-        let nodes =
-            graph.nodes().map(save_node).collect::<Result<_, _>>().map_err(serde::ser::Error::custom)?;
-        let runs = graph.run_list().map(save_run).collect();
+        let nodes = graph.nodes.iter().map(save_node);
+        let nodes = nodes.collect::<Result<_, _>>().map_err(serde::ser::Error::custom)?;
+        let runs = graph.runs.iter().zip(&self.paces).map(|(run, pace)| save_run(run, pace)).collect();
         let awaited =
             graph.awaited.iter().map(|(id, children)| (id.clone(), children.iter().collect())).collect();
         Saved { seen: self.seen.clone(), nodes, runs, awaited, renamed }.serialize(serializer)
     }
 }
 
-fn save_node(node: &Node) -> Result<SavedNode, serde_json::Error> {
+fn save_node(linked: &Linked) -> Result<SavedNode, serde_json::Error> {
     let known = |place: Place| (place != NOWHERE).then_some(place);
+    let node = &linked.node;
     Ok(SavedNode {
         id: node.id.clone(),
         run: node.run_place,
         kind: node.kind().tag().to_owned(),
         members: serde_json::to_string(node.body())?,
         text: node.text().cloned(),
-        parent: known(node.parent),
-        before: known(node.before),
+        parent: known(linked.parent),
+        before: known(linked.before),
         parent_id: node.parent_id.clone(),
         flow_node: node.flow_node.clone(),
         discarded: node.discarded,
     })
 }
 
-fn save_run(run: &Run) -> SavedRun {
-    let counts = run.counts.iter().map(|(kind, n)| (kind.tag().to_owned(), *n)).collect();
+fn save_run(run: &Run, pace: &Pace) -> SavedRun {
+    let counts = pace.counts.iter().map(|(kind, n)| (kind.tag().to_owned(), *n)).collect();
     SavedRun { id: run.id.clone(), first: run.first, last: run.last, counts }
 }
 
@@ -129,7 +131,8 @@ impl Reducer {
         let place = self.graph.runs.len() as u32;
         self.graph.run_ids.insert(hash(run.id.as_str()), place);
         let counts = run.counts.into_iter().map(|(kind, n)| (Kind::of(&kind), n)).collect();
-        self.graph.runs.push(Arc::new(Run { id: run.id, first: run.first, last: run.last, counts }));
+        self.graph.runs.push(Run { id: run.id, first: run.first, last: run.last });
+        self.paces.push(Pace { counts, next: place });
     }
 
     fn load_node(&mut self, saved: SavedNode) -> Result<(), String> {
@@ -144,27 +147,30 @@ impl Reducer {
         let (run, place) = (run.id.clone(), self.graph.nodes.len() as Place);
         self.graph.ids.insert(hash(saved.id.as_str()), place);
         self.forest.plant();
-        self.graph.nodes.push(Arc::new(Node {
+        let node = Arc::new(Node {
             id: saved.id,
             run,
             run_place: saved.run,
             body,
             text: saved.text.map(Box::new),
-            parent: saved.parent.unwrap_or(NOWHERE),
-            children: Children::None,
-            before: saved.before.unwrap_or(NOWHERE),
             parent_id: saved.parent_id,
             flow_node: saved.flow_node,
             discarded: saved.discarded,
-        }));
+        });
+        self.graph.nodes.push(Linked {
+            node,
+            parent: saved.parent.unwrap_or(NOWHERE),
+            before: saved.before.unwrap_or(NOWHERE),
+            children: Children::None,
+        });
         Ok(())
     }
 
     fn load_edge(&mut self, parent: Place, child: Place) -> Result<(), String> {
-        let Some(node) = self.graph.nodes.get_mut(parent as usize) else {
+        let Some(linked) = self.graph.nodes.get_mut(parent as usize) else {
             return Err(format!("node {parent} is not there"));
         };
-        Arc::make_mut(node).children.push(child);
+        linked.children.push(child);
         self.forest.join(parent, child);
         Ok(())
     }

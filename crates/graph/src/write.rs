@@ -58,8 +58,8 @@ impl Serialize for Edges<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let graph = self.0;
         let mut edges = serializer.serialize_map(None)?;
-        for node in graph.nodes().filter(|node| !node.children.is_empty()) {
-            edges.serialize_entry(&node.id, &Ids(graph, &node.children))?;
+        for linked in graph.nodes.iter().filter(|linked| !linked.children.is_empty()) {
+            edges.serialize_entry(&linked.node.id, &Ids(graph, &linked.children))?;
         }
         for (parent, children) in &graph.awaited {
             edges.serialize_entry(parent, &Ids(graph, children))?;
@@ -81,6 +81,6 @@ struct LastNodes<'a>(&'a Graph);
 impl Serialize for LastNodes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let last = |run: &crate::graph::Run| self.0.at(run.last).map(|node| node.id.clone());
-        serializer.collect_map(self.0.run_list().map(|run| (&run.id, last(run))))
+        serializer.collect_map(self.0.runs.iter().map(|run| (&run.id, last(run))))
     }
 }

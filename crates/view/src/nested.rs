@@ -23,6 +23,7 @@ use serde_with::serde_as;
 use crate::brief::preview;
 use crate::edit::Edit;
 use crate::forest::Forest;
+use crate::index::Index;
 use crate::request::{Open, Standing};
 use crate::{Changes, View, path};
 
@@ -42,22 +43,19 @@ pub struct Nested {
     tree: Forest,
     #[serde_as(as = "Vec<(_, _)>")]
     scopes: BTreeMap<(Option<SessionId>, Option<BranchId>), usize>,
-    #[serde_as(as = "Vec<(_, _)>")]
-    keys: BTreeMap<Key, usize>,
+    keys: Index<Key>,
     #[serde_as(as = "Vec<(_, _)>")]
     runs: BTreeMap<(Option<usize>, RunId), RunPlace>,
     /// The turn each trace belongs to.
     #[serde_as(as = "Vec<(_, _)>")]
     traces: BTreeMap<(Option<usize>, TraceId), usize>,
-    #[serde_as(as = "Vec<(_, _)>")]
-    anchors: BTreeMap<(Option<usize>, Anchor), usize>,
+    anchors: Index<(Option<usize>, Anchor)>,
     /// Nodes whose parent is a guess, by what they wait for.
     #[serde_as(as = "Vec<(_, _)>")]
     waiting: BTreeMap<(Option<usize>, Anchor), Vec<usize>>,
     guessed: BTreeSet<usize>,
     /// The message each stream of a run belongs to, for those that a retry discards.
-    #[serde_as(as = "Vec<(_, _)>")]
-    streams: BTreeMap<(Option<usize>, RunId, String), usize>,
+    streams: Index<(Option<usize>, RunId, String)>,
     open: Open<usize>,
 }
 
@@ -103,7 +101,7 @@ impl Nested {
         let run = event.head.run_id.clone()?;
         let scope = self.scope(event, changes);
         let stream = (scope, run.clone(), id.to_owned());
-        let known = self.streams.get(&stream).copied();
+        let known = self.streams.get(&stream);
         let message = self.message(event, changes).or(known).unwrap_or_else(|| {
             self.find_or_add((scope, Level::Message, Some(run), id.to_owned()), event, changes)
         });
@@ -133,7 +131,7 @@ impl Nested {
         for id in ids {
             let call = (scope, Level::Call, Some(run.clone()), id.clone());
             let stream = self.streams.get(&(scope, run.clone(), id.clone()));
-            if let Some(place) = stream.or_else(|| self.keys.get(&call)).copied() {
+            if let Some(place) = stream.or_else(|| self.keys.get(&call)) {
                 self.edit(place, changes, |node, edit| edit.put("discarded", &mut node.discarded, true));
             }
         }
@@ -155,7 +153,7 @@ impl Nested {
     fn call(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
         let key = self.call_key(event, id, changes);
         if let Some(call) = self.keys.get(&key) {
-            return *call;
+            return call;
         }
         let call = self.add_call(key, event, changes);
         self.keep(call, changes);
@@ -164,7 +162,7 @@ impl Nested {
 
     fn tool_call(&mut self, event: &Event, tool: &ToolCall, changes: &mut Changes) -> usize {
         let key = self.call_key(event, &tool.id, changes);
-        let call = match self.keys.get(&key).copied() {
+        let call = match self.keys.get(&key) {
             Some(call) => {
                 self.appeared(call, None, event, changes);
                 call
@@ -192,7 +190,7 @@ impl Nested {
 
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> usize {
         let key = (self.scope(event, changes), Level::Request, None, relay.id.to_string());
-        let known = self.keys.get(&key).copied();
+        let known = self.keys.get(&key);
         let call = relay.tool_call_id.as_ref().map(|call| self.call(event, call, changes));
         let request = match (known, call) {
             (Some(request), call) => {
@@ -216,7 +214,7 @@ impl Nested {
 
     fn relay_resolved(&mut self, event: &Event, resolved: &RelayResolved, changes: &mut Changes) -> usize {
         let key = (self.scope(event, changes), Level::Request, None, resolved.relay_id.to_string());
-        let known = self.keys.get(&key).copied();
+        let known = self.keys.get(&key);
         let request = known.unwrap_or_else(|| {
             let request = self.find_or_add(key, event, changes);
             self.keep(request, changes);

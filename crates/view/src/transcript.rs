@@ -175,9 +175,10 @@ impl Transcript {
         };
         said.push_str(content);
         changes.append(path!["messages", place, name], content);
-        match self.made_of[place][voice as usize].last_mut() {
+        let pieces = &mut self.made_of[place][voice as usize];
+        match pieces.last_mut() {
             Some(piece) if piece.stream == stream => piece.length += content.len(),
-            _ => self.made_of[place][voice as usize].push(Piece { stream, length: content.len() }),
+            _ => push_sparing(pieces, Piece { stream, length: content.len() }),
         }
         self.open(place, run, changes);
     }
@@ -203,7 +204,7 @@ impl Transcript {
         });
         let messages = &mut self.streams[stream].messages;
         if messages.last() != Some(&place) {
-            messages.push(place);
+            push_sparing(messages, place);
         }
         place
     }
@@ -316,6 +317,14 @@ impl Transcript {
         }
         name
     }
+}
+
+/// Adds to a list that most often has one element.
+fn push_sparing<T>(list: &mut Vec<T>, item: T) {
+    if list.is_empty() {
+        list.reserve_exact(1);
+    }
+    list.push(item);
 }
 
 /// What is left of a text without its discarded pieces, which are forgotten.

@@ -10,11 +10,12 @@ mod flow;
 mod ledger;
 mod record;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RelayId, RunId, StreamId};
-use serde::{Deserialize, Serialize};
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize, Serializer};
 
 pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, What, Why};
 
@@ -47,7 +48,8 @@ pub struct Causes {
     /// The stretch that is growing.
     stretch: u64,
     /// What can be named as a cause, by the id of its node in the conversation graph.
-    works: BTreeMap<Arc<str>, Work>,
+    #[serde(serialize_with = "in_order")]
+    works: HashMap<Arc<str>, Work, RandomState>,
     runs: BTreeMap<RunId, Run>,
     relays: BTreeMap<RelayId, Asked>,
     /// Model calls and user messages by message, summaries by id.
@@ -64,6 +66,14 @@ struct Work {
     /// The last fact on the way to its end.
     tip: u32,
     done: bool,
+}
+
+/// Saves equal works as equal text.
+fn in_order<S: Serializer>(
+    works: &HashMap<Arc<str>, Work, RandomState>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    works.iter().collect::<BTreeMap<_, _>>().serialize(serializer)
 }
 
 /// What is known of a run.

@@ -280,7 +280,7 @@ impl Conversation {
     /// The message that holds what caused a run.
     fn message_of_cause(&self, run: u32) -> Place {
         let graph = self.reducer.graph();
-        let cause = graph.run(run).and_then(|run| graph.at(run.first)).map_or(NOWHERE, |first| first.parent);
+        let cause = graph.run(run).and_then(|run| graph.parent_of(run.first)).unwrap_or(NOWHERE);
         self.block_of(cause).map_or(NOWHERE, |block| self.hyper.blocks[block as usize].message)
     }
 
@@ -333,9 +333,7 @@ impl Conversation {
 
     /// A node that others waited for has come: their runs answer its message.
     fn link_adopted(&mut self, node: Place) {
-        let graph = self.reducer.graph();
-        let children =
-            graph.at(node).map(|node| node.children.iter().collect::<Vec<_>>()).unwrap_or_default();
+        let children: Vec<_> = self.reducer.graph().children_of(node).collect();
         let parent = self.block_of(node).map_or(NOWHERE, |block| self.hyper.blocks[block as usize].message);
         for child in children {
             let run = self.reducer.graph().at(child).map_or(0, |child| child.run_place);

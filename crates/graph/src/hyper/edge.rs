@@ -91,12 +91,12 @@ impl Hypergraph {
     /// The block that started the run whose first block this is.
     fn trigger(&self, place: Place) -> Option<String> {
         let block = self.block(place)?;
-        let node = self.node_of(block)?;
-        if block.before_of_node != NOWHERE || node.before != NOWHERE {
+        let link = self.graph.linked(block.node)?;
+        if block.before_of_node != NOWHERE || link.before != NOWHERE {
             return None;
         }
-        self.graph.at(node.parent).filter(|cause| is_spawner(cause.kind()))?;
-        let trigger = self.blocks_of_node(node.parent).into_iter().next()?;
+        self.graph.at(link.parent).filter(|cause| is_spawner(cause.kind()))?;
+        let trigger = self.blocks_of_node(link.parent).into_iter().next()?;
         self.block(trigger).map(|trigger| self.block_id(trigger))
     }
 

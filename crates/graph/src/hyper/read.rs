@@ -85,12 +85,12 @@ impl Conversation {
 
     /// The node that a node hangs from.
     pub fn parent_of(&self, node: Place) -> Option<Place> {
-        self.node(node).map(|node| node.parent).filter(|parent| *parent != NOWHERE)
+        self.reducer.graph().parent_of(node)
     }
 
     /// The nodes that hang from a node, in order.
     pub fn children_of(&self, node: Place) -> impl Iterator<Item = Place> + '_ {
-        self.node(node).into_iter().flat_map(|node| node.children.iter())
+        self.reducer.graph().children_of(node)
     }
 
     /// The place of a run, by its id.
@@ -106,9 +106,8 @@ impl Conversation {
     /// The runs whose first node hangs from a node of this run.
     pub fn runs_caused_by(&self, run: u32) -> Vec<u32> {
         let graph = self.reducer.graph();
-        let last = graph.run(run).map_or(NOWHERE, |run| run.last);
-        let nodes = std::iter::successors(graph.at(last), |node| graph.at(node.before));
-        let children = nodes.flat_map(|node| node.children.iter()).filter_map(|child| graph.at(child));
+        let children = graph.back_through(run).flat_map(|node| graph.children_of(node));
+        let children = children.filter_map(|child| graph.at(child));
         children.map(|child| child.run_place).filter(|child| *child != run).collect()
     }
 

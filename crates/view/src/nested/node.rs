@@ -62,7 +62,7 @@ fn not(flag: &bool) -> bool {
 }
 
 /// What a node of the nested view is, from the outside in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// A session and its branch.

@@ -18,7 +18,7 @@ pub(super) struct RunPlace {
 }
 
 /// Something that others hang from, by the name they know it by.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum Anchor {
     /// A call, or the start of a node, as the cause of a run.
     Cause(String),
@@ -95,7 +95,7 @@ impl Nested {
         let id = head.run_id.as_ref().filter(|_| !names_more && !matches!(event.body, Body::User(_)))?;
         let key = (scope, Level::Run, None, id.to_string());
         if let Some(place) = self.keys.get(&key) {
-            return Some(*place);
+            return Some(place);
         }
         let place = self.add_keyed(key, scope, changes);
         self.hang_from_cause(place, scope, run, changes);
@@ -105,7 +105,7 @@ impl Nested {
     fn level(&mut self, scope: Option<usize>, level: Level, id: &str, changes: &mut Changes) -> usize {
         let key = (scope, level, None, id.to_owned());
         match self.keys.get(&key) {
-            Some(place) => *place,
+            Some(place) => place,
             None => self.add_keyed(key, scope, changes),
         }
     }
@@ -126,7 +126,7 @@ impl Nested {
         let caused = run
             .cause
             .as_ref()
-            .is_some_and(|cause| self.anchors.contains_key(&(scope, Anchor::Cause(cause.clone()))));
+            .is_some_and(|cause| self.anchors.get(&(scope, Anchor::Cause(cause.clone()))).is_some());
         let level = match (is_of_flow(event), caused) {
             (true, _) => Level::Workflow,
             (false, true) => Level::Run,
@@ -134,7 +134,7 @@ impl Nested {
         };
         let key = (scope, level, None, id.to_string());
         if let Some(place) = self.keys.get(&key) {
-            return Some(*place);
+            return Some(place);
         }
         let place = self.add_keyed(key, turn.or(scope), changes);
         self.hang_from_cause(place, scope, run, changes);
@@ -156,7 +156,7 @@ impl Nested {
         };
         let key = (scope, Level::Agent, event.head.run_id.clone(), id.clone());
         if let Some(place) = self.keys.get(&key) {
-            return *place;
+            return place;
         }
         let place = self.add_keyed(key, turn.or(scope), changes);
         let name = agent.name.clone().or_else(|| agent.chain.last().cloned());
@@ -180,7 +180,7 @@ impl Nested {
     fn hang_from(&mut self, place: usize, scope: Option<usize>, anchor: Anchor, changes: &mut Changes) {
         let key = (scope, anchor);
         self.guessed.insert(place);
-        match self.anchors.get(&key).copied() {
+        match self.anchors.get(&key) {
             Some(parent) => self.hang(place, parent, changes),
             None => self.waiting.entry(key).or_default().push(place),
         }
@@ -218,7 +218,7 @@ impl Nested {
     /// The node with this key; made, where the event says, if there is none.
     pub(super) fn find_or_add(&mut self, key: Key, event: &Event, changes: &mut Changes) -> usize {
         if let Some(place) = self.keys.get(&key) {
-            return *place;
+            return place;
         }
         let parent = self.parent_for(key.1, event, changes);
         self.add_keyed(key, parent, changes)
