@@ -42,7 +42,7 @@ const WRAP_UP_CODE: &str =
 
 impl Agent {
     /// What the model is to be asked now. What was asked before is kept, so it costs what has come since.
-    pub fn next(&mut self) -> Next {
+    pub fn next_ask(&mut self) -> Next {
         self.catch_up();
         if let Some(prompt) = self.summary_prompt() {
             return Next::Summary(prompt);

@@ -111,7 +111,7 @@ pub struct Failure {
 /// What the machine wants done outside.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Ask the model what [`Agent::next`](super::Agent::next) says.
+    /// Ask the model what [`Agent::next_ask`](super::Agent::next_ask) says.
     Ask,
     /// Ask the model after so many milliseconds.
     Wait(u64),

@@ -96,7 +96,7 @@ impl Table {
     /// Takes one line of a script; what came of it.
     pub(crate) fn step(&mut self, line: &str) -> Vec<String> {
         if line == "see" {
-            return write::prompt(&self.agent.next());
+            return write::prompt(&self.agent.next_ask());
         }
         if let Some(millis) = line.strip_prefix("time ") {
             self.time += millis.parse::<i64>().expect("milliseconds");
@@ -194,8 +194,8 @@ impl Table {
             again.apply(&kept);
         }
         assert_eq!(told(&again), told(&self.agent), "a replay ends where the run did");
-        let next = self.agent.next();
-        assert_eq!(again.next(), next, "a replay asks the model the same");
+        let next = self.agent.next_ask();
+        assert_eq!(again.next_ask(), next, "a replay asks the model the same");
         if let Next::Step(prompt) = next {
             let whole = Said::from(self.agent.messages());
             assert_eq!(prompt.messages, whole, "what is kept of what was said is all of it");
@@ -281,7 +281,7 @@ fn saved_and_loaded(agent: &Agent, outfit: &Arc<Outfit>) -> Agent {
     let mut loaded: Agent = serde_json::from_str(&text).expect("what was written can be read");
     loaded.equip(Arc::clone(outfit));
     assert_eq!(told(&loaded), told(agent), "saved and loaded is never saved");
-    assert_eq!(loaded.next(), agent.next(), "what was loaded asks the model the same");
+    assert_eq!(loaded.next_ask(), agent.next_ask(), "what was loaded asks the model the same");
     loaded
 }
 

@@ -9,15 +9,13 @@ use crate::stage::{Stage, answer, events};
 fn tree(events: &[antiphon::Event]) -> String {
     let fold = Fold::<Traces>::of(events);
     assert_eq!(fold.view().traces().len(), 1, "one turn is one trace");
-    let mut lines = String::new();
-    for (depth, span) in fold.view().walk() {
+    let line = |(depth, span): (usize, &antiphon_view::trace::Span)| {
         assert!(!span.placeholder, "every span that is named is there");
         let kind = span.kind.map(|kind| format!("{kind:?}").to_lowercase()).unwrap_or_default();
         let name = span.name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
-        lines.push_str(&format!("{}{kind}{name}: {:?}", "  ".repeat(depth), span.status));
-        lines.push('\n');
-    }
-    lines
+        format!("{}{kind}{name}: {:?}\n", "  ".repeat(depth), span.status)
+    };
+    fold.view().walk().map(line).collect()
 }
 
 #[tokio::test]

@@ -207,7 +207,7 @@ impl Driver {
         }
         let inner = &mut self.tree.machines[machine];
         let (Some(agent), Some(kit)) = (inner.mind.as_agent_mut(), &inner.kit) else { return };
-        let (model, next) = (Arc::clone(&kit.model), agent.next());
+        let (model, next) = (Arc::clone(&kit.model), agent.next_ask());
         let mouth = Mouth::new(machine, attempt, self.wakes.clone(), self.is_bounded(machine))
             .drawing_on(self.outer.clone());
         let abort = model::start(model, next, mouth, self.is_priced(machine));
