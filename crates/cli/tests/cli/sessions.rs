@@ -162,6 +162,27 @@ fn what_is_exported_can_be_imported_and_what_is_removed_is_gone() {
 }
 
 #[test]
+fn a_head_that_was_set_back_is_told_and_nothing_goes_on_from_there() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+    assert_eq!(file.execute("UPDATE branch SET seq = seq - 1", []), Ok(1));
+    let told = place.tell("verify last\nresume last\nsessions export last");
+    expect![[r#"
+        $ verify last
+        exit 1
+        event 12 of <id>/main was removed: the branch ends before it, within the record of events 1 to 12
+        $ resume last
+        exit 2
+        session <id>
+        error: kept/store.db: events 1 to 12 of <id>/main are damaged: the branch ends within them, at event 11; run `antiphon verify`
+        $ sessions export last
+        exit 2
+        error: kept/store.db: events 1 to 12 of <id>/main are damaged: the branch ends within them, at event 11; run `antiphon verify`
+    "#]].assert_eq(&told);
+}
+
+#[test]
 fn a_head_that_was_kept_proves_a_history_and_a_changed_record_is_named() {
     let place = Place::new(&[("count.yaml", COUNT)]);
     place.run(&["run", "count.yaml"]);

@@ -108,6 +108,13 @@ impl Walk<'_> {
             let Some(last) = hashes.last().copied().filter(|_| is_whole) else {
                 return self.wrong(&row, next, before).map(Err);
             };
+            if row.last > upto && self.is_last {
+                let why = format!(
+                    "the branch ends before it, within the record of events {} to {}",
+                    row.first, row.last
+                );
+                return Ok(Err(damage(part, upto + 1, row.last, Wrong::Removed, &why)));
+            }
             if row.last > upto {
                 return Ok(Ok(hashes[(upto - row.first) as usize]));
             }
@@ -115,6 +122,11 @@ impl Walk<'_> {
         }
         if next <= upto {
             return self.missing(next, upto, before).map(Err);
+        }
+        let fork = part.positions.start() - 1;
+        if self.is_last && upto < fork {
+            let why = "the branch ends before its fork point";
+            return Ok(Err(damage(part, upto + 1, fork, Wrong::Removed, why)));
         }
         if self.is_last && before != part.head.hash {
             let why = "the branch knows another hash for its end";
