@@ -1,6 +1,6 @@
 //! What somebody did to the file behind the journal's back is found, and named.
 
-use antiphon_port::{Branch, Fault, Journal, Verdict};
+use antiphon_port::{Branch, Fault, Journal, Verdict, Wrong};
 use antiphon_store::Sqlite;
 use antiphon_testkit::journal::says;
 use expect_test::{Expect, expect};
@@ -229,6 +229,32 @@ fn a_branch_that_ends_within_a_record_is_not_read_as_if_that_were_all() {
             Ok(format!("{} events", events.len()))
         },
     );
+}
+
+#[test]
+fn a_removed_record_is_not_taken_for_the_one_that_a_fork_has_in_its_place() {
+    for at in [0, 2] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal.db");
+        let (main, other) = (Branch::main("s"), Branch::new("s", "other"));
+        let journal = Sqlite::open(&path).expect("opens");
+        journal.create(&main).wait().expect("fits");
+        journal.append(&main, 0, says("a b")).wait().expect("fits");
+        journal.append(&main, 2, says("c d")).wait().expect("fits");
+        journal.fork(&main, at, &other).wait().expect("fits");
+        journal.append(&other, at, says("x")).wait().expect("fits");
+        drop(journal);
+
+        let file = Connection::open(&path).expect("opens");
+        let removed = file.execute("DELETE FROM record WHERE branch = 1 AND first = ?1", [at as i64 + 1]);
+        assert_eq!(removed, Ok(1));
+        let journal = Sqlite::open(&path).expect("opens");
+        let Ok(Verdict::Broken(damage)) = journal.verify(&main).wait() else {
+            panic!("a record is gone");
+        };
+        assert_eq!((damage.wrong, damage.first, damage.last), (Wrong::Removed, at + 1, at + 2));
+        assert!(matches!(journal.verify(&other).wait(), Ok(Verdict::Whole(_))), "the fork is as it was");
+    }
 }
 
 #[test]
