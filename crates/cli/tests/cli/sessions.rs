@@ -263,6 +263,75 @@ fn an_import_refuses_what_is_not_what_was_exported() {
 }
 
 #[test]
+fn a_diff_compares_branches_of_a_session() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    place.run(&["fork", "last", "--at", "6", "--set", "n=40", "--branch", "xx", "--run"]);
+    let told = place.tell(
+        "diff last last@xx
+         diff last@6 last@xx:6
+         diff last@main last
+         diff last@xx last --branch xx
+         diff last last@yy
+         diff last last@xx:yy",
+    );
+    expect![[r#"
+        $ diff last last@xx
+        exit 0
+        the first 6 events are identical
+
+        decided  1 the same
+
+        ran  1 the same
+        ~ turn 0 run COMPLETED
+            A 2
+            B 42
+        ~ turn 0 two #1 COMPLETED
+            A 2
+            B 42
+
+        state
+        ~ turn 0 n
+            A 1 by one#1
+            B 1 by one#1, 40 by user
+        $ diff last@6 last@xx:6
+        exit 0
+        the same, but for ids and times
+
+        decided  1 the same
+
+        ran  2 the same
+
+        state  1 the same
+        $ diff last@main last
+        exit 0
+        the same, but for ids and times
+
+        decided  1 the same
+
+        ran  3 the same
+
+        state  1 the same
+        $ diff last@xx last --branch xx
+        exit 0
+        the same, but for ids and times
+
+        decided  1 the same
+
+        ran  3 the same
+
+        state  1 the same
+        $ diff last last@yy
+        exit 2
+        error: last has no position, branch or run yy
+        $ diff last last@xx:yy
+        exit 2
+        error: last has no position, branch or run xx:yy
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
 fn a_head_that_was_set_back_is_told_and_nothing_goes_on_from_there() {
     let place = Place::new(&[("count.yaml", COUNT)]);
     place.run(&["run", "count.yaml"]);
