@@ -231,8 +231,9 @@ pub(crate) struct Why {
 /// `antiphon diff`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Diff {
-    /// A file of events, or `-` for standard input; `FILE@PART` for a part of it: a position (all that came up to
-    /// it), a branch, or a run with all it led to.
+    /// A file of events, `-` for standard input, or a session; `FILE@PART` for a part of it: a position (all that
+    /// came up to it), a branch, or a run with all it led to. Of a session, `SESSION@BRANCH` is that branch with
+    /// what it forks from, and `SESSION@BRANCH:PART` a position or a run of it.
     #[arg(value_name = "A")]
     pub(crate) a: String,
 

@@ -69,6 +69,13 @@ impl Input {
         self
     }
 
+    /// Reads this branch of sessions instead of the one that was asked for.
+    #[must_use]
+    pub(crate) fn branch(mut self, branch: &str) -> Self {
+        self.branch = branch.to_owned();
+        self
+    }
+
     /// Hands every event over, in order.
     pub(crate) fn each(self, taker: &mut impl Taker) -> Result<()> {
         let places = self.files.iter().map(|path| self.find(path)).collect::<Result<Vec<_>>>()?;

@@ -1,6 +1,7 @@
 //! Journals: in memory, and in a SQLite file.
 //!
-//! In: the name of a store. Out: a [`Journal`](antiphon_port::Journal). Start reading at [`open`].
+//! In: the name of a store. Out: a [`Journal`](antiphon_port::Journal). Start reading at [`open`]; what was exported from
+//! one can be proved without it by [`prove`].
 
 mod fold;
 mod memory;
@@ -9,6 +10,7 @@ mod scheme;
 mod sqlite;
 
 pub use memory::Memory;
+pub use record::prove;
 pub use scheme::open;
 pub use sqlite::Sqlite;
 

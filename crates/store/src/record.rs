@@ -10,8 +10,9 @@
 mod chain;
 mod fit;
 mod head;
+mod proof;
 
-use antiphon_event::{Decoder, Event, LINE_MAX};
+use antiphon_event::{Decoder, Event, Head, LINE_MAX};
 use antiphon_port::Fault;
 use memchr::memchr;
 use serde::Serialize;
@@ -19,6 +20,7 @@ use serde::Serialize;
 pub(crate) use chain::{chain, genesis, parts};
 pub(crate) use fit::fit;
 use head::{own, shared};
+pub use proof::prove;
 
 /// How many bytes a record may have.
 pub(crate) const RECORD_MAX: usize = 64 * 1024 * 1024;
@@ -27,22 +29,32 @@ pub(crate) const RECORD_MAX: usize = 64 * 1024 * 1024;
 pub(crate) fn encode(events: &[Event]) -> String {
     let mut out = Vec::with_capacity(64 + 192 * events.len());
     let shared = shared(events);
-    write_value(&mut out, &shared);
-    out.push(b'\n');
+    write_shared(&mut out, &shared);
     for event in events {
-        out.extend_from_slice(b"{\"type\":");
-        write_value(&mut out, event.body.tag());
-        write_members(&mut out, &own(&event.head, &shared));
-        write_members(&mut out, &event.body);
-        for (name, value) in &event.extra {
-            out.push(b',');
-            write_value(&mut out, name);
-            out.push(b':');
-            out.extend_from_slice(value.as_str().as_bytes());
-        }
-        out.extend_from_slice(b"}\n");
+        write_event(&mut out, event, &shared);
     }
     String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+/// Writes the first line.
+fn write_shared(out: &mut Vec<u8>, shared: &Head) {
+    write_value(out, shared);
+    out.push(b'\n');
+}
+
+/// Writes the line of an event.
+fn write_event(out: &mut Vec<u8>, event: &Event, shared: &Head) {
+    out.extend_from_slice(b"{\"type\":");
+    write_value(out, event.body.tag());
+    write_members(out, &own(&event.head, shared));
+    write_members(out, &event.body);
+    for (name, value) in &event.extra {
+        out.push(b',');
+        write_value(out, name);
+        out.push(b':');
+        out.extend_from_slice(value.as_str().as_bytes());
+    }
+    out.extend_from_slice(b"}\n");
 }
 
 /// Refuses a record that is too large to be kept, or that has an event that nobody would take in again.

@@ -1,11 +1,12 @@
 //! Whatever can happen is read back to the letter, by any cut of the stream into batches and pages.
 
-use antiphon_event::Event;
-use antiphon_port::{Batch, Branch, Journal, Verdict};
-use antiphon_store::{Memory, Sqlite};
+use antiphon_event::{Event, Json, Timestamp};
+use antiphon_port::{Batch, Branch, Hash, Journal, Verdict};
+use antiphon_store::{Memory, Sqlite, prove};
 use antiphon_testkit::stream;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 /// Appends the stream in batches of these sizes, over and over.
 fn write(journal: &dyn Journal, branch: &Branch, events: &[Event], sizes: &[usize]) {
@@ -34,6 +35,13 @@ fn read(journal: &dyn Journal, branch: &Branch, page: usize) -> Vec<String> {
     }
 }
 
+/// The whole of a branch as an export has it: through text.
+fn exported(journal: &dyn Journal, branch: &Branch) -> Vec<(Event, Hash)> {
+    let exported = journal.export(branch, 0, 10_000).wait().expect("exports");
+    let parsed = |event: Event| Event::from_json(&event.to_json()).expect("what was written can be read");
+    exported.into_iter().map(|exported| (parsed(exported.event), exported.hash)).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
@@ -60,7 +68,40 @@ proptest! {
         prop_assert_eq!(&read(&memory, &branch, page), &lines);
         let head = memory.head(&branch).wait().unwrap();
         prop_assert_eq!(file.verify(&branch).wait(), Ok(Verdict::Whole(head)));
-        let exported = |journal: &dyn Journal| journal.export(&branch, 3, 40).wait().unwrap();
-        prop_assert_eq!(exported(&file), exported(&memory));
+        let part = |journal: &dyn Journal| journal.export(&branch, 3, 40).wait().unwrap();
+        prop_assert_eq!(part(&file), part(&memory));
+    }
+
+    #[test]
+    fn an_export_is_proved_by_its_hashes_and_a_changed_event_is_named(
+        mut events in stream(),
+        sizes in vec(1_usize..9, 1..5),
+        (fork, changed) in any::<(Index, Index)>(),
+    ) {
+        events.retain(|event| event.body.tag() != "connected");
+        prop_assume!(!events.is_empty());
+        let (main, other) = (Branch::main("session"), Branch::new("session", "other"));
+        let journal = Memory::new();
+        write(&journal, &main, &events, &sizes);
+        let at = fork.index(events.len());
+        journal.fork(&main, at as u64, &other).wait().unwrap();
+        let batch = Batch::new(events[at..].to_vec()).unwrap();
+        journal.append(&other, at as u64, batch).wait().unwrap();
+        prop_assert_eq!(prove(&exported(&journal, &main)), Ok(()));
+        let whole = exported(&journal, &other);
+        prop_assert_eq!(prove(&whole), Ok(()));
+        prop_assert_eq!(prove(&whole[..at]), Ok(()));
+
+        let index = changed.index(whole.len());
+        let tampered = |change: fn(&mut Event)| {
+            let mut exported = whole.clone();
+            change(&mut exported[index].0);
+            prove(&exported)
+        };
+        let renamed = |event: &mut Event| event.head.run_id = Some("nobody".into());
+        let member = |event: &mut Event| event.extra.push(("tampered".into(), Json::from("x")));
+        prop_assert_eq!(tampered(renamed), Err(index));
+        prop_assert_eq!(tampered(member), Err(index));
+        prop_assert_eq!(tampered(|event| event.head.at = Timestamp::from_millis(7)), Err(index));
     }
 }

@@ -1,14 +1,23 @@
 //! What somebody did to the file behind the journal's back is found, and named.
 
-use antiphon_port::{Branch, Journal, Verdict};
+use antiphon_port::{Branch, Fault, Journal, Verdict, Wrong};
 use antiphon_store::Sqlite;
 use antiphon_testkit::journal::says;
 use expect_test::{Expect, expect};
 use rusqlite::Connection;
 
-/// Writes three records of main and two of a fork, lets somebody at the file, and verifies both branches.
+/// Lets somebody at the file, and verifies both branches.
 #[track_caller]
 fn check(tampering: &str, expected: Expect) {
+    check_each(tampering, expected, |journal, branch| match journal.verify(branch).wait()? {
+        Verdict::Whole(head) => Ok(format!("whole, {} events", head.seq)),
+        Verdict::Broken(damage) => Ok(damage.to_string()),
+    });
+}
+
+/// Writes three records of main and two of a fork, lets somebody at the file, and asks about both branches.
+#[track_caller]
+fn check_each(tampering: &str, expected: Expect, ask: impl Fn(&Sqlite, &Branch) -> Result<String, Fault>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("journal.db");
     let (main, other) = (Branch::main("s"), Branch::new("s", "other"));
@@ -26,10 +35,9 @@ fn check(tampering: &str, expected: Expect) {
     changed.expect("is SQL");
 
     let journal = Sqlite::open(&path).expect("opens");
-    let said = [&main, &other].map(|branch| match journal.verify(branch).wait() {
-        Ok(Verdict::Whole(head)) => format!("{branch}: whole, {} events", head.seq),
-        Ok(Verdict::Broken(damage)) => format!("{branch}: {damage}"),
-        Err(fault) => format!("{branch}: {}", fault.to_string().replace(&path.display().to_string(), "FILE")),
+    let said = [&main, &other].map(|branch| {
+        let told = ask(&journal, branch).unwrap_or_else(|fault| fault.to_string());
+        format!("{branch}: {}", told.replace(&path.display().to_string(), "FILE"))
     });
     expected.assert_eq(&said.join("\n"));
 }
@@ -138,6 +146,115 @@ fn a_missing_tail_is_found() {
             s/main: the record of events 1 to 7 of s/main was removed: no record has these positions
             s/other: the record of events 1 to 4 of s/main was removed: no record has these positions"#]],
     );
+}
+
+#[test]
+fn a_head_that_was_set_back_is_found() {
+    check(
+        "UPDATE branch SET seq = seq - 1",
+        expect![[r#"
+            s/main: event 7 of s/main was removed: the branch ends before it, within the record of events 6 to 7
+            s/other: event 7 of s/other was added: the branch ends before that"#]],
+    );
+    check(
+        "UPDATE branch SET seq = seq - 2 WHERE key = 2",
+        expect![[r#"
+            s/main: whole, 7 events
+            s/other: event 6 of s/other was removed: the branch ends before it, within the record of events 5 to 6"#]],
+    );
+    check(
+        "UPDATE branch SET seq = 3 WHERE key = 1",
+        expect![[r#"
+            s/main: the record of events 4 to 5 of s/main was removed: the branch ends before it, within the record of events 3 to 5
+            s/other: event 4 of s/other was changed: the branch does not begin with the hash of what it forks from"#]],
+    );
+    check(
+        "DELETE FROM record WHERE branch = 2; UPDATE branch SET seq = 3, hash = start WHERE key = 2",
+        expect![[r#"
+            s/main: whole, 7 events
+            s/other: event 4 of s/other was removed: the branch ends before its fork point"#]],
+    );
+}
+
+#[test]
+fn nothing_is_appended_to_a_branch_whose_head_is_not_its_last_record() {
+    let check = |tampering, expected| {
+        check_each(tampering, expected, |journal, branch| {
+            let head = journal.head(branch).wait()?;
+            let position = journal.append(branch, head.seq, says("more")).wait()?;
+            Ok(format!("appended at {}", position.first))
+        });
+    };
+    check(
+        "",
+        expect![[r#"
+            s/main: appended at 8
+            s/other: appended at 8"#]],
+    );
+    check(
+        "UPDATE branch SET seq = seq - 1",
+        expect![[r#"
+        s/main: FILE: s/main does not end where its last record does, so nothing is appended to it: run `antiphon verify`
+        s/other: FILE: s/other does not end where its last record does, so nothing is appended to it: run `antiphon verify`"#]],
+    );
+    check(
+        "UPDATE branch SET hash = zeroblob(32) WHERE key = 1",
+        expect![[r#"
+        s/main: FILE: s/main does not end where its last record does, so nothing is appended to it: run `antiphon verify`
+        s/other: appended at 8"#]],
+    );
+    check(
+        "DELETE FROM record WHERE first = 6",
+        expect![[r#"
+        s/main: FILE: s/main does not end where its last record does, so nothing is appended to it: run `antiphon verify`
+        s/other: appended at 8"#]],
+    );
+    check(
+        "DELETE FROM record WHERE branch = 2; UPDATE branch SET seq = 3, hash = start WHERE key = 2",
+        expect![[r#"
+            s/main: appended at 8
+            s/other: FILE: s/other does not end where its last record does, so nothing is appended to it: run `antiphon verify`"#]],
+    );
+}
+
+#[test]
+fn a_branch_that_ends_within_a_record_is_not_read_as_if_that_were_all() {
+    check_each(
+        "UPDATE branch SET seq = seq - 1 WHERE key = 1",
+        expect![[r#"
+        s/main: FILE: events 6 to 7 of s/main are damaged: the branch ends within them, at event 6; run `antiphon verify`
+        s/other: 7 events"#]],
+        |journal, branch| {
+            let events = journal.read(branch, 0, 100).wait()?;
+            Ok(format!("{} events", events.len()))
+        },
+    );
+}
+
+#[test]
+fn a_removed_record_is_not_taken_for_the_one_that_a_fork_has_in_its_place() {
+    for at in [0, 2] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal.db");
+        let (main, other) = (Branch::main("s"), Branch::new("s", "other"));
+        let journal = Sqlite::open(&path).expect("opens");
+        journal.create(&main).wait().expect("fits");
+        journal.append(&main, 0, says("a b")).wait().expect("fits");
+        journal.append(&main, 2, says("c d")).wait().expect("fits");
+        journal.fork(&main, at, &other).wait().expect("fits");
+        journal.append(&other, at, says("x")).wait().expect("fits");
+        drop(journal);
+
+        let file = Connection::open(&path).expect("opens");
+        let removed = file.execute("DELETE FROM record WHERE branch = 1 AND first = ?1", [at as i64 + 1]);
+        assert_eq!(removed, Ok(1));
+        let journal = Sqlite::open(&path).expect("opens");
+        let Ok(Verdict::Broken(damage)) = journal.verify(&main).wait() else {
+            panic!("a record is gone");
+        };
+        assert_eq!((damage.wrong, damage.first, damage.last), (Wrong::Removed, at + 1, at + 2));
+        assert!(matches!(journal.verify(&other).wait(), Ok(Verdict::Whole(_))), "the fork is as it was");
+    }
 }
 
 #[test]

@@ -23,9 +23,10 @@ pub(crate) enum Action {
     Show(Show),
     /// Print the events of a session, one JSON object a line.
     Events(Events),
-    /// Write the events of a session with the hash of each.
+    /// Write the events of a session with the hash of each, and with the first where they end.
     Export(Export),
-    /// Make a session of events that were exported, or come from elsewhere.
+    /// Make a session of events that were exported, or come from elsewhere. Events with hashes must be what was
+    /// exported: none changed, none missing.
     Import(Import),
     /// Remove a session with everything in it.
     Rm(Rm),
@@ -104,6 +105,10 @@ pub(crate) struct Import {
     /// A file of events, one JSON object a line; standard input if there is none or it is `-`.
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+
+    /// A head that was kept elsewhere, as `verify` prints it: refuse events that do not have it.
+    #[arg(long, value_name = "HASH")]
+    pub(crate) head: Option<String>,
 
     #[command(flatten)]
     pub(crate) store: StoreArg,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use antiphon_event::Event;
+use antiphon_event::{BranchId, Event};
 use antiphon_view::diff::{Part, diff};
 use anyhow::{Result, bail};
 
@@ -10,6 +10,7 @@ use crate::args::{Diff, Reading};
 use crate::input::Input;
 use crate::output::Output;
 use crate::render::{self, paint};
+use crate::store::Shelf;
 
 /// Compares the two.
 pub(crate) fn run(args: &Diff, output: &mut Output) -> Result<()> {
@@ -32,7 +33,7 @@ pub(crate) fn run(args: &Diff, output: &mut Output) -> Result<()> {
     Ok(())
 }
 
-/// A file and which part of it: `FILE`, or `FILE@PART`.
+/// A file or a session and which part of it: `FILE`, `FILE@PART`, `SESSION@BRANCH` or `SESSION@BRANCH:PART`.
 struct Side {
     path: PathBuf,
     part: Option<String>,
@@ -50,19 +51,48 @@ impl Side {
     }
 
     fn read(&self, reading: &Reading) -> Result<Vec<Event>> {
+        let asked = self.part.as_deref().unwrap_or_default();
+        let (branch, name) = split(asked, &self.branches(reading)?);
         let mut events = Vec::new();
-        Input::new(std::slice::from_ref(&self.path), reading).each(&mut |event: Event| {
+        let input = Input::new(std::slice::from_ref(&self.path), reading);
+        input.branch(branch.unwrap_or(&reading.branch)).each(&mut |event: Event| {
             events.push(event);
             Ok(())
         })?;
-        let Some(name) = &self.part else {
+        if name.is_empty() {
             return Ok(events);
-        };
+        }
         let Some(part) = part(name, &events) else {
-            bail!("{} has no position, branch or run {name}", self.path.display());
+            bail!("{} has no position, branch or run {asked}", self.path.display());
         };
         Ok(part.of(&events).into_iter().cloned().collect())
     }
+
+    /// The branches of a session; none of a file.
+    fn branches(&self, reading: &Reading) -> Result<Vec<BranchId>> {
+        if self.part.is_none() || self.path == Path::new("-") || self.path.exists() {
+            return Ok(Vec::new());
+        }
+        let (Some(name), Some(shelf)) = (self.path.to_str(), Shelf::existing(&reading.store)?) else {
+            return Ok(Vec::new());
+        };
+        // If there is no such session, whoever reads it says so.
+        let Ok(session) = shelf.session(name) else { return Ok(Vec::new()) };
+        let branches = shelf.journal.branches(&session).wait()?;
+        Ok(branches.into_iter().map(|summary| summary.branch).collect())
+    }
+}
+
+/// One of the branches, if the text begins with one, and the part that is left: `BRANCH`, `BRANCH:PART` or `PART`. A
+/// number is a position, whatever branches are called.
+fn split<'t>(text: &'t str, branches: &[BranchId]) -> (Option<&'t str>, &'t str) {
+    let is_branch = |name: &str| branches.iter().any(|branch| *branch == name);
+    if is_branch(text) && text.parse::<u64>().is_err() {
+        return (Some(text), "");
+    }
+    let ends = text.match_indices(':').map(|(end, _)| end);
+    let found = ends.filter(|end| end + 1 < text.len()).find(|end| is_branch(&text[..*end]));
+    found.map_or((None, text), |end| (Some(&text[..end]), &text[end + 1..]))
 }
 
 /// What a name means: a position, a branch that is there, or a run that is there.

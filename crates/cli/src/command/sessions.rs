@@ -3,6 +3,7 @@
 mod events;
 mod import;
 mod ls;
+mod proof;
 mod show;
 
 use anyhow::Result;

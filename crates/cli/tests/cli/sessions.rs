@@ -130,7 +130,7 @@ fn what_is_exported_can_be_imported_and_what_is_removed_is_gone() {
         let (mut was, mut is) = (parse(was), parse(is));
         assert_eq!(was["hash"].as_str().map(str::len), Some(64));
         assert!(is["recordedAt"].is_string());
-        for name in ["hash", "recordedAt", "sessionId"] {
+        for name in ["hash", "head", "recordedAt", "sessionId"] {
             was.as_object_mut().expect("an object").remove(name);
             is.as_object_mut().expect("an object").remove(name);
         }
@@ -159,6 +159,197 @@ fn what_is_exported_can_be_imported_and_what_is_removed_is_gone() {
         (no sessions)
     "#]]
     .assert_eq(&told);
+}
+
+#[test]
+fn an_import_refuses_what_is_not_what_was_exported() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    place.run(&["fork", "last", "--at", "6", "--set", "n=40", "--branch", "other", "--run"]);
+    let whole = place.run(&["sessions", "export", "last", "--branch", "other"]).out;
+    let lines: Vec<&str> = whole.lines().collect();
+    let last: serde_json::Value = serde_json::from_str(lines[lines.len() - 1]).expect("JSON");
+    let head = last["hash"].as_str().expect("a hash").to_owned();
+    let text = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let without = |members: &[&str]| {
+        let parsed = lines.iter().map(|line| serde_json::from_str(line).expect("JSON"));
+        let kept = parsed.map(|mut line: serde_json::Map<_, _>| {
+            members.iter().for_each(|member| drop(line.remove(*member)));
+            serde_json::Value::from(line).to_string()
+        });
+        kept.collect::<Vec<_>>()
+    };
+    let (no_head, no_hash, neither) = (without(&["head"]), without(&["hash"]), without(&["hash", "head"]));
+    let [no_head, no_hash, neither] =
+        [&no_head, &no_hash, &neither].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let changed = whole.replace("\"output\":\"one\"", "\"output\":\"two\"");
+    assert_ne!(changed, whole);
+    for (name, text) in [
+        ("whole", &whole),
+        ("changed", &changed),
+        ("cut", &text(&lines[..8])),
+        ("late", &text(&lines[1..])),
+        ("old", &text(&no_head)),
+        ("old-cut", &text(&no_head[..8])),
+        ("old-changed", &text(&no_head).replace("\"output\":\"one\"", "\"output\":\"two\"")),
+        ("mixed", &text(&[&lines[..3], &no_hash[3..4], &lines[4..]].concat())),
+        ("no-hash", &text(&no_hash)),
+        ("plain", &text(&neither)),
+    ] {
+        place.write(name, text);
+    }
+    let told = place.tell(&format!(
+        "sessions import whole
+         sessions import whole --head {head}
+         sessions import whole --head {}
+         sessions import changed
+         sessions import cut
+         sessions import late
+         sessions import old
+         sessions import old-cut
+         sessions import old-cut --head {head}
+         sessions import old-changed
+         sessions import mixed
+         sessions import no-hash
+         sessions import plain",
+        "0".repeat(64)
+    ));
+    expect![[r#"
+        $ sessions import whole
+        exit 0
+        <id>
+        15 events
+        $ sessions import whole --head <hash>
+        exit 0
+        <id>
+        15 events
+        $ sessions import whole --head <hash>
+        exit 2
+        error: no event has the hash that --head names: this is another history, or a part of it is missing
+        $ sessions import changed
+        exit 2
+        error: event 5 is not what was exported: its hash was made for something else. Events without `hash` and `head` are imported as they are
+        $ sessions import cut
+        exit 2
+        error: the export ends with event 15, and here event 8 is the last: the rest is missing
+        $ sessions import late
+        exit 2
+        error: the export begins with event 2: what was before it is missing
+        $ sessions import old
+        exit 0
+        <id>
+        15 events
+        $ sessions import old-cut
+        exit 0
+        <id>
+        8 events
+        $ sessions import old-cut --head <hash>
+        exit 2
+        error: no event has the hash that --head names: this is another history, or a part of it is missing
+        $ sessions import old-changed
+        exit 2
+        error: event 5 is not what was exported: its hash was made for something else. Events without `hash` and `head` are imported as they are
+        $ sessions import mixed
+        exit 2
+        error: event 4 has no hash, and others have one
+        $ sessions import no-hash
+        exit 2
+        error: the events have no hashes that could be compared with their head
+        $ sessions import plain
+        exit 0
+        <id>
+        15 events
+    "#]].assert_eq(&told);
+}
+
+#[test]
+fn a_diff_compares_branches_of_a_session() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    place.run(&["fork", "last", "--at", "6", "--set", "n=40", "--branch", "xx", "--run"]);
+    let told = place.tell(
+        "diff last last@xx
+         diff last@6 last@xx:6
+         diff last@main last
+         diff last@xx last --branch xx
+         diff last last@yy
+         diff last last@xx:yy",
+    );
+    expect![[r#"
+        $ diff last last@xx
+        exit 0
+        the first 6 events are identical
+
+        decided  1 the same
+
+        ran  1 the same
+        ~ turn 0 run COMPLETED
+            A 2
+            B 42
+        ~ turn 0 two #1 COMPLETED
+            A 2
+            B 42
+
+        state
+        ~ turn 0 n
+            A 1 by one#1
+            B 1 by one#1, 40 by user
+        $ diff last@6 last@xx:6
+        exit 0
+        the same, but for ids and times
+
+        decided  1 the same
+
+        ran  2 the same
+
+        state  1 the same
+        $ diff last@main last
+        exit 0
+        the same, but for ids and times
+
+        decided  1 the same
+
+        ran  3 the same
+
+        state  1 the same
+        $ diff last@xx last --branch xx
+        exit 0
+        the same, but for ids and times
+
+        decided  1 the same
+
+        ran  3 the same
+
+        state  1 the same
+        $ diff last last@yy
+        exit 2
+        error: last has no position, branch or run yy
+        $ diff last last@xx:yy
+        exit 2
+        error: last has no position, branch or run xx:yy
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn a_head_that_was_set_back_is_told_and_nothing_goes_on_from_there() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+    assert_eq!(file.execute("UPDATE branch SET seq = seq - 1", []), Ok(1));
+    let told = place.tell("verify last\nresume last\nsessions export last");
+    expect![[r#"
+        $ verify last
+        exit 1
+        event 12 of <id>/main was removed: the branch ends before it, within the record of events 1 to 12
+        $ resume last
+        exit 2
+        session <id>
+        error: kept/store.db: events 1 to 12 of <id>/main are damaged: the branch ends within them, at event 11; run `antiphon verify`
+        $ sessions export last
+        exit 2
+        error: kept/store.db: events 1 to 12 of <id>/main are damaged: the branch ends within them, at event 11; run `antiphon verify`
+    "#]].assert_eq(&told);
 }
 
 #[test]

@@ -19,11 +19,16 @@ pub(crate) fn genesis(branch: &Branch) -> Hash {
 pub(crate) fn chain(before: Hash, record: &str) -> impl Iterator<Item = Hash> + '_ {
     let mut last = before;
     parts(record).map(move |part| {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&last.0).update(part.as_bytes());
-        last = Hash(*hasher.finalize().as_bytes());
+        last = link(last, part.as_bytes());
         last
     })
+}
+
+/// The hash after the bytes of one event, given the one before it.
+pub(super) fn link(before: Hash, part: &[u8]) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&before.0).update(part);
+    Hash(*hasher.finalize().as_bytes())
 }
 
 /// The bytes of each event with their line break, those of the first led by what all share.

@@ -9,15 +9,64 @@ pub(super) fn shared(events: &[Event]) -> Head {
     let Some((first, others)) = events.split_first() else {
         return Head::default();
     };
-    let mut shared = Head { seq: None, session_id: None, branch_id: None, ..first.head.clone() };
+    let mut shared = sharable(&first.head);
     for other in others {
         meet(&mut shared, &other.head);
     }
     shared
 }
 
+/// What an event could share with others.
+pub(super) fn sharable(head: &Head) -> Head {
+    Head { seq: None, session_id: None, branch_id: None, ..head.clone() }
+}
+
+/// How many members can be shared: those that [`without`] knows.
+pub(super) const MEMBERS: u32 = 12;
+
+/// What is left of a head without some of its members, each a bit of `taken`; nothing if one of them is not there.
+pub(super) fn without(head: &Head, taken: u32) -> Option<Head> {
+    let mut head = sharable(head);
+    let Head {
+        seq: _,
+        session_id: _,
+        branch_id: _,
+        at,
+        run_id,
+        parent_id,
+        event_flow_id,
+        trace_id,
+        span_id,
+        parent_span_id,
+        agent,
+        message_id,
+        node_id,
+        node_path,
+        recorded_at,
+    } = &mut head;
+    let is_taken = |bit: u32| taken >> bit & 1 == 1;
+    let was_there = take(at, is_taken(0))
+        && take(run_id, is_taken(1))
+        && take(parent_id, is_taken(2))
+        && take(event_flow_id, is_taken(3))
+        && take(trace_id, is_taken(4))
+        && take(span_id, is_taken(5))
+        && take(parent_span_id, is_taken(6))
+        && take(agent, is_taken(7))
+        && take(message_id, is_taken(8))
+        && take(node_id, is_taken(9))
+        && take(node_path, is_taken(10))
+        && take(recorded_at, is_taken(11));
+    was_there.then_some(head)
+}
+
+/// Takes a member out if it is to go; whether it could.
+fn take<T>(member: &mut Option<T>, is_taken: bool) -> bool {
+    !is_taken || member.take().is_some()
+}
+
 /// Takes out of `shared` what `head` has otherwise.
-fn meet(shared: &mut Head, head: &Head) {
+pub(super) fn meet(shared: &mut Head, head: &Head) {
     // Taken apart in full: a new member of the head has to be thought of here.
     let Head {
         seq: _,

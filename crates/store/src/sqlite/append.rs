@@ -55,6 +55,13 @@ impl Append {
     fn insert(&self, desk: &mut Desk) -> Result<Position, Trouble> {
         let connection = &desk.connection;
         let head = desk.heads.of(connection, &self.branch)?;
+        if !head.is_sound {
+            let why = format!(
+                "{} does not end where its last record does, so nothing is appended to it: run `antiphon verify`",
+                self.branch
+            );
+            return Err(desk.place.unreadable(why).into());
+        }
         if head.seq != self.expected {
             return Err(Fault::Conflict { expected: self.expected, actual: head.seq }.into());
         }

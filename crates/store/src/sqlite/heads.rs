@@ -33,13 +33,19 @@ pub(super) struct Known {
     pub(super) session: i64,
     pub(super) seq: u64,
     pub(super) hash: Hash,
+    /// Whether its last record ends there; if not, somebody else changed the file.
+    pub(super) is_sound: bool,
     pub(super) created: Option<Timestamp>,
     pub(super) updated: Option<Timestamp>,
     is_changed: bool,
 }
 
 const FIND: &str = "
-    SELECT branch.key, session.key, seq, hash, created, updated FROM branch
+    SELECT branch.key, session.key, seq, branch.hash, created, updated, coalesce(
+        (SELECT record.last = seq AND record.hash = branch.hash FROM record
+         WHERE record.branch = branch.key ORDER BY record.last DESC LIMIT 1),
+        seq = fork AND branch.hash = start
+    ) FROM branch
     JOIN session ON session.key = branch.session
     WHERE session.id = ?1 AND branch.id = ?2";
 
@@ -114,6 +120,7 @@ fn find(connection: &Connection, branch: &Branch) -> rusqlite::Result<Option<Kno
             session: row.get(1)?,
             seq: position(row, 2)?,
             hash: hash(row, 3)?,
+            is_sound: row.get(6)?,
             created: moment(4)?,
             updated: moment(5)?,
             is_changed: false,

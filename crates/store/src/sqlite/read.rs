@@ -203,7 +203,13 @@ fn walk(
     for part in lineage(connection, &wanted.branch)? {
         let positions = wanted.of(&part);
         records(connection, part.key, &positions, |stored| {
-            each(connection, &stored, &mut reader, &part, &positions).map_err(|why| {
+            let end = part.head.seq;
+            let done = if stored.last > end {
+                Err(format!("the branch ends within them, at event {end}"))
+            } else {
+                each(connection, &stored, &mut reader, &part, &positions)
+            };
+            done.map_err(|why| {
                 let Stored { first, last, .. } = stored;
                 place.unreadable(format!(
                     "events {first} to {last} of {} are damaged: {why}; run `antiphon verify`",

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 
 use super::fault::Trouble;
 use super::read::{Part, lineage};
-use super::row::{hash, int};
+use super::row::{hash, int, position};
 use crate::record;
 
 /// How many bytes are hashed at most to find out where a record belongs.
@@ -47,6 +47,8 @@ fn damage(part: &Part, first: u64, last: u64, wrong: Wrong, why: &str) -> Damage
 #[derive(Debug, Clone)]
 struct Found {
     pos: i64,
+    /// The key of its branch; 0, which no branch has, if it is none.
+    branch: i64,
     first: u64,
     last: u64,
     hash: Option<Hash>,
@@ -62,6 +64,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         last: number(2)?,
         hash: hash(row, 3).ok(),
         lines: row.get_ref(4)?.as_str().unwrap_or_default().to_owned(),
+        branch: row.get_ref(5)?.as_i64().unwrap_or_default(),
     })
 }
 
@@ -70,7 +73,7 @@ fn follows(row: &Found, before: Hash) -> bool {
     row.hash.is_some() && record::chain(before, &row.lines).last() == row.hash
 }
 
-const COLUMNS: &str = "SELECT pos, first, last, hash, lines FROM record";
+const COLUMNS: &str = "SELECT pos, first, last, hash, lines, branch FROM record";
 
 /// One branch of the lineage.
 struct Walk<'a> {
@@ -108,6 +111,13 @@ impl Walk<'_> {
             let Some(last) = hashes.last().copied().filter(|_| is_whole) else {
                 return self.wrong(&row, next, before).map(Err);
             };
+            if row.last > upto && self.is_last {
+                let why = format!(
+                    "the branch ends before it, within the record of events {} to {}",
+                    row.first, row.last
+                );
+                return Ok(Err(damage(part, upto + 1, row.last, Wrong::Removed, &why)));
+            }
             if row.last > upto {
                 return Ok(Ok(hashes[(upto - row.first) as usize]));
             }
@@ -115,6 +125,11 @@ impl Walk<'_> {
         }
         if next <= upto {
             return self.missing(next, upto, before).map(Err);
+        }
+        let fork = part.positions.start() - 1;
+        if self.is_last && upto < fork {
+            let why = "the branch ends before its fork point";
+            return Ok(Err(damage(part, upto + 1, fork, Wrong::Removed, why)));
         }
         if self.is_last && before != part.head.hash {
             let why = "the branch knows another hash for its end";
@@ -147,12 +162,28 @@ impl Walk<'_> {
             if left == 0 {
                 break;
             }
-            if follows(&row, before) {
+            if follows(&row, before) && !self.is_at_home(&row, before)? {
                 let why = format!("found as events {} to {}, in row {}", row.first, row.last, row.pos);
                 return Ok(damage(self.part, first, last, Wrong::Moved, &why));
             }
         }
         Ok(damage(self.part, first, last, Wrong::Removed, "no record has these positions"))
+    }
+
+    /// Whether a record is where it was written after the one with this hash: the first of a fork follows from the same
+    /// one as the record that the branch it forks from has there.
+    fn is_at_home(&self, row: &Found, before: Hash) -> Result<bool, Trouble> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT coalesce(record.last, fork), coalesce(record.hash, start), seq FROM branch
+             LEFT JOIN record ON record.branch = branch.key AND record.last < ?2
+             WHERE branch.key = ?1 ORDER BY record.last DESC LIMIT 1",
+        )?;
+        let mut rows = select.query((row.branch, int(row.first)))?;
+        let Some(found) = rows.next()? else { return Ok(false) };
+        let (Ok(last), Ok(hash), Ok(end)) = (position(found, 0), hash(found, 1), position(found, 2)) else {
+            return Ok(false);
+        };
+        Ok(row.first == last + 1 && row.last <= end && hash == before)
     }
 
     /// Whether a record follows from any other hash there is.

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::time::Duration;
 
-use antiphon_event::Json;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
+use super::proof;
 use crate::args::sessions::{Events, Export};
 use crate::output::Output;
 use crate::store::Shelf;
@@ -34,21 +34,25 @@ pub(super) fn run(args: &Events, output: &mut Output) -> Result<()> {
     }
 }
 
-/// Writes the events with the hash of each beside it.
+/// Writes the events with the hash of each beside it, up to where the branch ends now.
 pub(super) fn export(args: &Export, output: &mut Output) -> Result<()> {
     let shelf = Shelf::open(&args.which.store)?;
     let branch = shelf.branch(&args.which.session, &args.which.branch)?;
     let failed = |path: &std::path::Path| format!("{} cannot be written", path.display());
     let file = args.to.as_deref().map(|path| File::create(path).with_context(|| failed(path))).transpose()?;
     let mut file = file.map(BufWriter::new);
+    let head = shelf.journal.head(&branch).wait()?;
     let mut after = 0;
-    loop {
-        let page = shelf.journal.export(&branch, after, PAGE).wait()?;
-        let Some(last) = page.last().and_then(|exported| exported.event.head.seq) else { break };
+    while after < head.seq {
+        let limit = usize::try_from(head.seq - after).map_or(PAGE, |left| left.min(PAGE));
+        let page = shelf.journal.export(&branch, after, limit).wait()?;
+        let Some(last) = page.last().and_then(|exported| exported.event.head.seq) else {
+            bail!("{branch} ends at {} and has no event after {after}: run `antiphon verify`", head.seq);
+        };
         after = last;
         for exported in page {
             let mut event = exported.event;
-            event.extra.push(("hash".into(), Json::from(serde_json::Value::from(exported.hash.to_string()))));
+            proof::note(&mut event, exported.hash, head);
             let line = event.to_json();
             match &mut file {
                 Some(file) => writeln!(file, "{line}")?,

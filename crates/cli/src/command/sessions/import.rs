@@ -5,6 +5,7 @@ use antiphon_port::{Batch, Branch};
 use antiphon_runtime::{Clock, Ids, SystemClock, UuidIds};
 use anyhow::{Result, bail};
 
+use super::proof::{self, Proof};
 use crate::args::Reading;
 use crate::args::sessions::Import;
 use crate::input::Input;
@@ -37,27 +38,30 @@ pub(super) fn run(args: &Import, output: &mut Output) -> Result<()> {
     Ok(output.text(&format!("{}\n", branch.session))?)
 }
 
-/// The events, without what their old journal said about them, and with the moment they came here.
+/// The events, proved by what their old journal said about them and without it, and with the moment they came here.
 fn read(args: &Import) -> Result<Vec<Event>> {
+    let kept = proof::kept(args.head.as_deref())?;
     let reading =
         Reading { keep_going: false, at: None, branch: "main".to_owned(), store: args.store.clone() };
-    let now = SystemClock.now();
-    let mut events: Vec<Event> = Vec::new();
+    let mut proof = Proof::default();
     let mut last = None;
-    Input::new(args.file.as_slice(), &reading).each(&mut |mut event: Event| {
+    Input::new(args.file.as_slice(), &reading).each(&mut |event: Event| {
         if let (Some(before), Some(seq)) = (last, event.head.seq)
             && seq != before + 1
         {
             bail!("event {seq} comes after event {before}: something is missing, or out of order");
         }
         last = event.head.seq.or(last);
-        event.extra.retain(|(name, _)| &**name != "hash");
-        event.head.recorded_at = Some(now);
-        events.push(event);
+        proof.add(event);
         Ok(())
     })?;
+    let mut events = proof.check(kept)?;
     if events.is_empty() {
         bail!("there are no events to import");
+    }
+    let now = SystemClock.now();
+    for event in &mut events {
+        event.head.recorded_at = Some(now);
     }
     Ok(events)
 }
