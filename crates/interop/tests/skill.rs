@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use antiphon_event::Json;
 use antiphon_interop::skill::{SkillTool, discover};
-use antiphon_port::{Future, Progress, Tool as _, ToolCall};
+use antiphon_port::{Future, Progress, Reach, Tool as _, ToolCall};
 use expect_test::{Expect, expect};
 
 const TEA: &str = "---\nname: tea\ndescription: How to make tea.\n---\nBoil water.\n";
@@ -50,7 +50,7 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
 fn answer(tool: &SkillTool, input: &str) -> String {
     let input: Json = serde_json::from_str(input).expect("the test writes JSON");
     let touched: String = tool.subjects(&input).iter().map(|subject| format!("{subject:?}\n")).collect();
-    let call = ToolCall { input, key: "key".into(), progress: Arc::new(Nobody) };
+    let call = ToolCall { input, key: "key".into(), progress: Arc::new(Nobody), reach: Reach::everything() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
     let reply = runtime.block_on(tool.call(call));
     touched
