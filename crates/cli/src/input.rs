@@ -72,7 +72,7 @@ impl Input {
     /// Reads this branch of sessions instead of the one that was asked for.
     #[must_use]
     pub(crate) fn branch(mut self, branch: &str) -> Self {
-        self.branch = branch.to_owned();
+        branch.clone_into(&mut self.branch);
         self
     }
 

@@ -73,12 +73,12 @@ impl Side {
         if self.part.is_none() || self.path == Path::new("-") || self.path.exists() {
             return Ok(Vec::new());
         }
-        let (Some(name), Some(shelf)) = (self.path.to_str(), Shelf::existing(&reading.store)?) else {
+        let (Some(name), Some(store)) = (self.path.to_str(), Shelf::existing(&reading.store)?) else {
             return Ok(Vec::new());
         };
         // If there is no such session, whoever reads it says so.
-        let Ok(session) = shelf.session(name) else { return Ok(Vec::new()) };
-        let branches = shelf.journal.branches(&session).wait()?;
+        let Ok(session) = store.session(name) else { return Ok(Vec::new()) };
+        let branches = store.journal.branches(&session).wait()?;
         Ok(branches.into_iter().map(|summary| summary.branch).collect())
     }
 }
