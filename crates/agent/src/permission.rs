@@ -157,11 +157,9 @@ impl Policy {
     }
 
     fn is_as_free(&self, asked: &Ask<'_>, parts: &[Part<'_>], found: &Part<'_>) -> bool {
-        let rule =
-            |part: &Part<'_>| self.decide(asked, part).and_then(|decided| decided.by).map(std::ptr::from_ref);
         let own = self.decide(asked, found);
         let is_allowed = own.is_some_and(|own| own.decision == Decision::Says(Action::Allow));
-        let is_same = || parts.iter().any(|part| rule(part) == rule(found));
+        let is_same = || parts.iter().any(|part| rule(self.decide(asked, part)) == rule(own));
         (is_allowed || is_same())
             && self.bound.as_ref().is_none_or(|bound| bound.is_as_free(asked, parts, found))
     }
@@ -203,6 +201,11 @@ impl Policy {
         let is_for_it = !by.matcher.is_about_some() || grant.matcher.names(part, &self.place);
         is_for_it && doubted.all(|from| grant.rule.from.contains(from))
     }
+}
+
+/// The rule that decided, if one did.
+fn rule(decided: Option<Decided<'_>>) -> Option<&Rule> {
+    decided.and_then(|decided| decided.by).map(|by| &by.rule)
 }
 
 /// The shell lines of a call, read.

@@ -34,7 +34,8 @@ macro_rules! ids {
 
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
-                std::ptr::eq(self.as_str(), other.as_str()) || self.as_str() == other.as_str()
+                self.as_str().as_ptr() == other.as_str().as_ptr() && self.as_str().len() == other.as_str().len()
+                    || self.as_str() == other.as_str()
             }
         }
 

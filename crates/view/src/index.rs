@@ -5,12 +5,12 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use antiphon_event::RunId;
-use foldhash::fast::RandomState;
+use foldhash::fast::FixedState;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Places by key. Saved as a sorted list, so that equal indexes are saved as equal text.
 #[derive(Debug, Clone)]
-pub(crate) struct Index<K>(HashMap<K, usize, RandomState>);
+pub(crate) struct Index<K>(HashMap<K, usize, FixedState>);
 
 impl<K> Default for Index<K> {
     fn default() -> Self {

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RelayId, RunId, StreamId};
-use foldhash::fast::RandomState;
+use foldhash::fast::FixedState;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, What, Why};
@@ -49,7 +49,7 @@ pub struct Causes {
     stretch: u64,
     /// What can be named as a cause, by the id of its node in the conversation graph.
     #[serde(serialize_with = "in_order")]
-    works: HashMap<Arc<str>, Work, RandomState>,
+    works: HashMap<Arc<str>, Work, FixedState>,
     runs: BTreeMap<RunId, Run>,
     relays: BTreeMap<RelayId, Asked>,
     /// Model calls and user messages by message, summaries by id.
@@ -70,7 +70,7 @@ struct Work {
 
 /// Saves equal works as equal text.
 fn in_order<S: Serializer>(
-    works: &HashMap<Arc<str>, Work, RandomState>,
+    works: &HashMap<Arc<str>, Work, FixedState>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     works.iter().collect::<BTreeMap<_, _>>().serialize(serializer)
