@@ -138,12 +138,11 @@ async fn steps_that_run_out_inside_end_the_run_whose_budget_they_are() {
 
 #[tokio::test]
 async fn agents_that_agents_call_are_counted() {
-    let call = json!([{"tool_call": {"name": "agent", "input": {"task": "help"}}}]);
+    let call = json!([{"tool_call": {"name": "agent", "input": {"agent": "helper", "task": "help"}}}]);
     let model = json!({"provider": "scripted", "replies": [call, call, call, [{"text": "done"}]]});
     let helper = json!({"provider": "scripted", "replies": [[{"text": "helped"}]]});
     let lead = json!({
-        "model": model, "tools": ["agent"], "permissions": [{"allow": "agent"}],
-        "agents": {"agent": {"model": helper}},
+        "model": model, "permissions": [{"allow": "agent"}], "agents": {"helper": {"model": helper}},
     });
     let flow = Flow::new("team")
         .limits(Limits { max_agents: Some(2), ..Limits::default() })

@@ -461,12 +461,17 @@ impl Driver {
         }
         let ends = self.batch[from..].iter().position(|event| closes(&event.body));
         let after = self.batch.split_off(ends.map_or(self.batch.len(), |position| from + position));
-        let at = self.parts.clock.now();
         for inner in stopped {
             self.ask_to_stop(inner, AROUND, &Mode::Now);
-            while self.follow(inner, at) {}
+            self.see_off(inner);
         }
         self.batch.extend(after);
+    }
+
+    /// Lets a run that was stopped come to its end, before whoever it is the work of hears of it.
+    fn see_off(&mut self, machine: usize) {
+        let at = self.parts.clock.now();
+        while self.follow(machine, at) {}
     }
 
     pub(crate) fn stir(&mut self, machine: usize) {

@@ -90,14 +90,19 @@ impl Driver {
                 let inner = &self.tree.machines[machine].mind;
                 if inner.has_started() && !inner.has_ended() {
                     self.ask_to_stop(machine, by, mode);
+                    self.see_off(machine);
                 }
             }
         }
-        let (by, mode) = (by.to_owned(), mode.clone());
+        let (by, now) = (by.to_owned(), mode.clone());
         match &self.tree.machines[0].mind {
-            Mind::Flow(_) => self.feed(0, Input::Cancel { by, mode }),
-            Mind::Agent(_) => self.tell(0, Hears::Cancel { by, mode }),
+            Mind::Flow(_) => self.feed(0, Input::Cancel { by, mode: now })?,
+            Mind::Agent(_) => self.tell(0, Hears::Cancel { by, mode: now })?,
         }
+        if *mode == Mode::Now {
+            self.see_off(0);
+        }
+        Ok(())
     }
 
     /// Reads what other processes left for this one.
