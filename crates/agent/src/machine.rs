@@ -32,7 +32,7 @@ use antiphon_event::body::lifecycle::HarnessStart;
 use antiphon_event::body::request::Relay;
 use antiphon_event::{
     Agent as Who, Body, CallId, EndReason, ErrorCode, Event, EventFlowId, FlowNodeId, Json, Mode, ParentId,
-    RelayId, RunId, SpanId, Spans, Timestamp, TraceId,
+    RelayId, RunId, SpanId, Spans, Timestamp, TraceId, secret,
 };
 use antiphon_view::messages::Scope;
 use antiphon_view::{Messages, Projected};
@@ -273,7 +273,9 @@ impl Agent {
     }
 
     fn definition_json(&self) -> Json {
-        Json::from(serde_json::to_value(&*self.definition).expect("a definition is JSON"))
+        let mut definition = serde_json::to_value(&*self.definition).expect("a definition is JSON");
+        secret::redact(&mut definition);
+        Json::from(definition)
     }
 
     /// What it is.

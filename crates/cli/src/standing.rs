@@ -82,17 +82,19 @@ impl Standing {
         self.root.as_ref().is_none_or(|root| root.ended.is_some())
     }
 
-    /// The request that a text means: an id, the beginning or end of just one, or the one node that asks.
+    /// The request that a text means: an id, the node that asks, or the beginning or end of an id; the first of these
+    /// that fits any has to fit just one.
     pub(crate) fn find(&self, text: &str) -> Result<&Asked> {
-        let fits = |asked: &&Asked| {
-            let id = asked.relay.id.as_str();
-            let node = asked.node.rsplit('/').next().unwrap_or_default();
-            asked.node == text || node == text || id.starts_with(text) || id.ends_with(text)
-        };
-        if let Some(exact) = self.asked.iter().find(|asked| asked.relay.id == *text) {
-            return Ok(exact);
-        }
-        let found: Vec<&Asked> = self.asked.iter().filter(fits).collect();
+        let readings: [&dyn Fn(&Asked) -> bool; 4] = [
+            &|asked| asked.relay.id == *text,
+            &|asked| asked.node == text,
+            &|asked| asked.node.rsplit('/').next() == Some(text),
+            &|asked| asked.relay.id.as_str().starts_with(text) || asked.relay.id.as_str().ends_with(text),
+        ];
+        let fitting =
+            |fits: &&dyn Fn(&Asked) -> bool| self.asked.iter().filter(|asked| fits(asked)).collect();
+        let mut found = readings.iter().map(fitting);
+        let found: Vec<&Asked> = found.find(|found: &Vec<&Asked>| !found.is_empty()).unwrap_or_default();
         match found[..] {
             [one] => Ok(one),
             [] => bail!("nothing that is asked goes by {text}"),

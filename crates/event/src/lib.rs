@@ -24,6 +24,7 @@ mod json;
 mod lift;
 mod lines;
 mod schema;
+pub mod secret;
 mod seen;
 mod span;
 mod time;

@@ -5,6 +5,7 @@
 
 mod batch;
 mod branch;
+mod environment;
 mod fault;
 mod hash;
 mod journal;
@@ -17,6 +18,7 @@ mod verdict;
 
 pub use batch::Batch;
 pub use branch::{Branch, BranchSummary, Fork, Head};
+pub use environment::environment;
 pub use fault::Fault;
 pub use hash::{Hash, NotAHash};
 pub use journal::{Exported, Form, Journal, Position, READ_MAX, Saved, Sent};

@@ -7,6 +7,8 @@ use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use antiphon_port::environment;
+
 use crate::function::Call;
 use antiphon_event::body::tool::ToolProgress;
 use antiphon_event::{Body, ErrorCode, Json};
@@ -66,7 +68,11 @@ fn spawn(command: &Command, call: &Call) -> Result<Child, Failure> {
         return Err(fail("the command is empty".to_owned()));
     };
     let mut process = tokio::process::Command::new(program);
-    process.args(arguments).envs(&command.env).process_group(0).kill_on_drop(true);
+    process
+        .args(arguments)
+        .envs(environment(&command.env).map_err(fail)?)
+        .process_group(0)
+        .kill_on_drop(true);
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     process
         .env("ANTIPHON_RUN_ID", call.run.as_str())

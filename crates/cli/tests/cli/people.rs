@@ -159,3 +159,18 @@ fn a_no_has_a_reason_and_a_run_that_waits_can_be_cancelled() {
     "#]]
     .assert_eq(&told);
 }
+
+#[test]
+fn the_name_of_a_node_is_enough_whatever_ids_end_with() {
+    let flow = "antiphon: 1\nnodes:\n  ask: {human: {prompt: A?}}\n  k: {human: {prompt: K?}}\n";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    let codes = [
+        &["run", "flow.yaml"][..],
+        &["resume", "last", "--approve", "k"],
+        &["resume", "last", "--approve", "ask"],
+    ]
+    .map(|args| place.run(args).code);
+    assert_eq!(codes, [Some(3), Some(3), Some(0)]);
+    let beyond = place.run(&["sessions", "show", "last", "--at", "999"]);
+    assert!(beyond.told().contains("so there is no event 999"), "{}", beyond.told());
+}

@@ -1,6 +1,7 @@
-//! What events say never does anything to a terminal.
+//! What events say never does anything to a terminal, and what is secret is in none.
 
 use crate::door::fed;
+use crate::place::Place;
 use crate::views::VIEWS;
 
 /// Text that clears the screen, sets a title, rings, writes backwards.
@@ -53,4 +54,24 @@ fn colours_come_only_when_asked_for() {
 fn assert_clean(what: &str, text: &str) {
     let bad = text.chars().find(|c| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c));
     assert_eq!(bad, None, "{what}:\n{text}");
+}
+
+#[test]
+fn secrets_that_programs_get_are_not_in_the_journal() {
+    let flow = "\
+antiphon: 1
+nodes:
+  ask: {human: {prompt: \"Go on?\"}}
+  use:
+    command: {run: [sh, -c, 'printf %s \"${#API_TOKEN} $COLOUR\"'], env: {API_TOKEN: t0ps3cret, COLOUR: red}}
+edges: [ask -> use]
+";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    assert_eq!(place.run(&["run", "flow.yaml"]).code, Some(3));
+    let kept = place.run(&["sessions", "export", "last"]).out;
+    assert!(kept.contains("$API_TOKEN") && !kept.contains("t0ps3cret"), "{kept}");
+    let without = place.run(&["resume", "last", "--approve", "ask"]);
+    assert!(without.told().contains("the environment has no variable `API_TOKEN`"), "{}", without.told());
+    let with = place.command(&["resume", "last"]).env("API_TOKEN", "another").output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&with.stdout).trim(), "7 red");
 }

@@ -340,7 +340,7 @@ static SERVER: Object = Object {
     about: "An MCP server: a program, or an address.",
     members: &[
         member("command", TEXTS, "The program and its arguments."),
-        member("env", Form::Dict(&Form::Text), "Added to its environment."),
+        member("env", Form::Dict(&Form::Text), "Added to its environment; `$NAME` is taken from ours."),
         member("dir", Form::Text, "Where it runs."),
         member("url", Form::Text, "The address."),
         member("token_env", Form::Text, "The environment variable that holds a bearer token."),
@@ -398,7 +398,7 @@ static COMMAND: Object = Object {
     members: &[
         member("run", TEXTS, "The program and its arguments."),
         member("dir", Form::Text, "Where it runs."),
-        member("env", Form::Dict(&Form::Text), "Added to its environment."),
+        member("env", Form::Dict(&Form::Text), "Added to its environment; `$NAME` is taken from ours."),
     ],
     required: &["run"],
     one_of: &[],

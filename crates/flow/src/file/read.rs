@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use antiphon_event::secret;
 use serde_json::Value;
 
 use super::format::{AGENT_FILE, FLOW, Form};
@@ -298,6 +299,7 @@ fn document(tree: &Tree, file: &str, nodes: &[(String, Node)]) -> Value {
             inline(value, node);
         }
     }
+    secret::redact(&mut document);
     document
 }
 

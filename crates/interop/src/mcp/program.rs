@@ -94,8 +94,9 @@ impl Program {
             return Err("has no command: name a program".to_owned());
         };
         let ours = ENVIRONMENT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
+        let given = antiphon_port::environment(start.env)?;
         let mut command = Command::new(program);
-        command.args(arguments).env_clear().envs(ours).envs(start.env).process_group(0).kill_on_drop(true);
+        command.args(arguments).env_clear().envs(ours).envs(given).process_group(0).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(dir) = &start.dir {
             command.current_dir(dir);

@@ -2,28 +2,9 @@
 
 use std::ffi::OsString;
 
+use antiphon_event::secret::{is_secret, names_secret};
+
 use crate::workspace::Variables;
-
-/// How the words of a name end that stands for a secret.
-const SECRET_ENDS: [&str; 13] = [
-    "KEY",
-    "KEYS",
-    "TOKEN",
-    "TOKENS",
-    "SECRET",
-    "SECRETS",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "PASS",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "COOKIE",
-];
-
-/// How values begin that are secrets whatever they are called.
-const SECRET_STARTS: [&str; 9] =
-    ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "-----BEGIN"];
 
 /// Not for a shell that nobody sits at: files it would run first, and what would make it wait for somebody.
 const SET: [(&str, &str); 4] =
@@ -43,27 +24,6 @@ fn is_given(name: &str, value: &str, variables: &Variables) -> bool {
         return false;
     }
     variables.kept.contains(name) || !(names_secret(name) || is_secret(value))
-}
-
-fn names_secret(name: &str) -> bool {
-    if matches!(name, "PWD" | "OLDPWD") {
-        return false;
-    }
-    let name = name.to_ascii_uppercase();
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    name.ends_with("_AUTH")
-        || words.any(|word| word == "PWD" || SECRET_ENDS.iter().any(|end| word.ends_with(end)))
-}
-
-fn is_secret(value: &str) -> bool {
-    SECRET_STARTS.iter().any(|start| value.starts_with(start)) || holds_password(value)
-}
-
-/// Whether a value is an address with a password in it: `scheme://name:password@host`.
-fn holds_password(value: &str) -> bool {
-    let Some((_, rest)) = value.split_once("://") else { return false };
-    let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    rest[..host_end].rsplit_once('@').is_some_and(|(who, _)| who.contains(':'))
 }
 
 #[cfg(test)]

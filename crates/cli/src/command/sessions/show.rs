@@ -3,7 +3,7 @@
 use antiphon_port::Branch;
 use antiphon_runtime::{Engine, Refused};
 use antiphon_view::{Fold, Timeline};
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::args::sessions::Show;
 use crate::live::ask;
@@ -18,6 +18,10 @@ pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
     let shelf = Shelf::open(&args.which.store)?;
     let branch = shelf.branch(&args.which.session, &args.which.branch)?;
     let events = shelf.events(&branch, args.at)?;
+    let last = events.last().and_then(|event| event.head.seq).unwrap_or(0);
+    if let Some(at) = args.at.filter(|at| *at > last) {
+        bail!("branch {} has {last} events, so there is no event {at}", branch.branch);
+    }
     let page = output.page();
     let mut lines = heading(&shelf, &branch, args.at)?;
     lines.push(Line::new());

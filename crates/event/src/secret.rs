@@ -1,0 +1,114 @@
+//! What looks like a secret, and how it is kept out of events.
+//!
+//! In: names and values of variables. Out: whether they are secrets; JSON with a reference in the place of each. Start
+//! reading at [`redact`].
+
+use serde_json::Value;
+
+/// How the words of a name end that stands for a secret.
+const SECRET_ENDS: [&str; 13] = [
+    "KEY",
+    "KEYS",
+    "TOKEN",
+    "TOKENS",
+    "SECRET",
+    "SECRETS",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "PASS",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "COOKIE",
+];
+
+/// How values begin that are secrets whatever they are called.
+const SECRET_STARTS: [&str; 9] =
+    ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "-----BEGIN"];
+
+/// Puts a reference in the place of every secret among the variables of programs: `{"env": {"API_TOKEN": "…"}}` becomes
+/// `{"env": {"API_TOKEN": "$API_TOKEN"}}`, which whoever starts the program takes from the environment.
+pub fn redact(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(redact),
+        Value::Object(members) => {
+            for (name, value) in members {
+                match (name.as_str(), value) {
+                    ("env", Value::Object(variables)) => refer(variables),
+                    (_, value) => redact(value),
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn refer(variables: &mut serde_json::Map<String, Value>) {
+    for (name, value) in variables {
+        if let Value::String(text) = value
+            && reference(text).is_none()
+            && (names_secret(name) || is_secret(text))
+        {
+            *text = format!("${name}");
+        }
+    }
+}
+
+/// The variable of the environment that a value refers to: `$NAME`.
+pub fn reference(value: &str) -> Option<&str> {
+    let name = value.strip_prefix('$')?;
+    let mut letters = name.chars();
+    let first = letters.next()?;
+    let is_name = (first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    is_name.then_some(name)
+}
+
+/// Whether what has this name is probably a secret.
+pub fn names_secret(name: &str) -> bool {
+    if matches!(name, "PWD" | "OLDPWD") {
+        return false;
+    }
+    let name = name.to_ascii_uppercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    name.ends_with("_AUTH")
+        || words.any(|word| word == "PWD" || SECRET_ENDS.iter().any(|end| word.ends_with(end)))
+}
+
+/// Whether this is probably a secret, whatever it is called.
+pub fn is_secret(value: &str) -> bool {
+    SECRET_STARTS.iter().any(|start| value.starts_with(start)) || holds_password(value)
+}
+
+/// Whether a value is an address with a password in it: `scheme://name:password@host`.
+fn holds_password(value: &str) -> bool {
+    let Some((_, rest)) = value.split_once("://") else { return false };
+    let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    rest[..host_end].rsplit_once('@').is_some_and(|(who, _)| who.contains(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn secrets_become_references_and_the_rest_stays() {
+        let mut value = json!({"nodes": {"a": {"command": {
+            "run": ["sh", "-c", "echo API_TOKEN"],
+            "env": {"API_TOKEN": "t0p", "COLOUR": "red", "URL": "https://me:word@host/", "KEY": "$OTHER"},
+        }}}});
+        redact(&mut value);
+        assert_eq!(
+            value["nodes"]["a"]["command"]["env"],
+            json!({"API_TOKEN": "$API_TOKEN", "COLOUR": "red", "URL": "$URL", "KEY": "$OTHER"})
+        );
+    }
+
+    #[test]
+    fn a_reference_is_a_name_and_nothing_else() {
+        let names = ["$HOME", "$_x1", "$", "$1", "$A-B", "A", "$A B"].map(reference);
+        assert_eq!(names, [Some("HOME"), Some("_x1"), None, None, None, None, None]);
+    }
+}
