@@ -47,10 +47,8 @@ impl Driver {
 
     /// The flow around a run whose budget of steps is used up, if the run wants to take another.
     pub(crate) fn out_of_steps(&self, machine: usize) -> Option<usize> {
-        let wants =
-            self.tree.machines[machine].mind.as_flow().is_some_and(antiphon_flow::Scheduler::wants_to_start);
-        let mut around = self.tree.outward(machine).skip(1).filter(|_| wants);
-        around.find(|around| {
+        self.tree.machines[machine].mind.as_flow().filter(|flow| flow.wants_to_start())?;
+        self.tree.outward(machine).skip(1).find(|around| {
             let Machine { mind, ledger, .. } = &self.tree.machines[*around];
             let steps = ledger.as_ref().and_then(antiphon_flow::budget::Ledger::steps_left);
             steps == Some(0) && mind.as_flow().is_some_and(|flow| flow.ended().is_none())

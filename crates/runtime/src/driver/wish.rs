@@ -94,10 +94,10 @@ impl Driver {
                 }
             }
         }
-        let (by, now) = (by.to_owned(), mode.clone());
+        let (by, how) = (by.to_owned(), mode.clone());
         match &self.tree.machines[0].mind {
-            Mind::Flow(_) => self.feed(0, Input::Cancel { by, mode: now })?,
-            Mind::Agent(_) => self.tell(0, Hears::Cancel { by, mode: now })?,
+            Mind::Flow(_) => self.feed(0, Input::Cancel { by, mode: how })?,
+            Mind::Agent(_) => self.tell(0, Hears::Cancel { by, mode: how })?,
         }
         if *mode == Mode::Now {
             self.see_off(0);
