@@ -1,7 +1,7 @@
 //! Ids: one type for each thing that has a name, all of them shared strings.
 //!
-//! Cloning an id is a reference count, comparing two clones of one id is a pointer comparison. Spans are many and short:
-//! their ids are held where they stand.
+//! Cloning an id is a reference count, comparing two clones of one id is a pointer comparison. Names of traces and
+//! spans are short and on every event: they are held where they stand.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::span::Short;
+use crate::span::Digits;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident($text:ty);)*) => {$(
@@ -152,9 +152,9 @@ ids! {
     /// The message turn an event belongs to.
     EventFlowId(Arc<str>);
     /// One trace, 32 hex digits.
-    TraceId(Arc<str>);
+    TraceId(Digits<32>);
     /// One span of a trace, 16 hex digits.
-    SpanId(Short);
+    SpanId(Digits<16>);
     /// An agent, over all its runs.
     AgentId(Arc<str>);
     /// A user message or an assistant step.
@@ -176,6 +176,6 @@ ids! {
 impl SpanId {
     /// An id of sixteen hexadecimal digits.
     pub(crate) fn digits(digits: [u8; 16]) -> Self {
-        Self(Short::Digits(digits))
+        Self(Digits::All(digits))
     }
 }

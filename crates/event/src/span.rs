@@ -54,55 +54,55 @@ impl TraceId {
     }
 }
 
-/// Text that is mostly sixteen hexadecimal digits.
+/// Text that is mostly so many hexadecimal digits: held where it stands, as counting references costs more than copying.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Short {
-    /// Sixteen digits.
-    Digits([u8; 16]),
+pub(crate) enum Digits<const N: usize> {
+    /// Digits.
+    All([u8; N]),
     /// Whatever else somebody wrote.
     Other(Arc<str>),
 }
 
-impl Deref for Short {
+impl<const N: usize> Deref for Digits<N> {
     type Target = str;
 
     fn deref(&self) -> &str {
         match self {
-            Self::Digits(digits) => std::str::from_utf8(digits).expect("digits are ASCII"),
+            Self::All(digits) => std::str::from_utf8(digits).expect("digits are ASCII"),
             Self::Other(text) => text,
         }
     }
 }
 
-impl From<&str> for Short {
+impl<const N: usize> From<&str> for Digits<N> {
     fn from(text: &str) -> Self {
-        match <[u8; 16]>::try_from(text.as_bytes()) {
-            Ok(digits) if digits.iter().all(|digit| is_digit(*digit)) => Self::Digits(digits),
+        match <[u8; N]>::try_from(text.as_bytes()) {
+            Ok(digits) if digits.iter().all(|digit| is_digit(*digit)) => Self::All(digits),
             _ => Self::Other(Arc::from(text)),
         }
     }
 }
 
-impl From<String> for Short {
+impl<const N: usize> From<String> for Digits<N> {
     fn from(text: String) -> Self {
         Self::from(text.as_str())
     }
 }
 
-impl From<Arc<str>> for Short {
+impl<const N: usize> From<Arc<str>> for Digits<N> {
     fn from(text: Arc<str>) -> Self {
         match Self::from(&*text) {
             Self::Other(_) => Self::Other(text),
-            digits @ Self::Digits(_) => digits,
+            digits @ Self::All(_) => digits,
         }
     }
 }
 
-impl From<Short> for Arc<str> {
-    fn from(short: Short) -> Self {
-        match short {
-            Short::Other(text) => text,
-            Short::Digits(_) => Self::from(&*short),
+impl<const N: usize> From<Digits<N>> for Arc<str> {
+    fn from(digits: Digits<N>) -> Self {
+        match digits {
+            Digits::Other(text) => text,
+            Digits::All(_) => Self::from(&*digits),
         }
     }
 }
@@ -139,11 +139,25 @@ fn scatter(state: u64) -> u64 {
 
 /// The name of a span: never all zeroes, which means none.
 fn named(state: u64) -> SpanId {
+    let mut digits = [0; 16];
     let bytes = scatter(state).max(1).to_be_bytes();
-    let digit =
-        |place: usize| b"0123456789abcdef"[usize::from(bytes[place / 2] >> (4 * (1 - place % 2)) & 15)];
-    SpanId::digits(std::array::from_fn(digit))
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *pair = PAIRS[usize::from(byte)];
+    }
+    SpanId::digits(digits)
 }
+
+/// Every byte as two digits.
+const PAIRS: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
 
 #[cfg(test)]
 mod tests {

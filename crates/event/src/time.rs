@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -14,18 +15,29 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// let at: Timestamp = "2026-11-15T12:00:00+01:00".parse().unwrap();
 /// assert_eq!(at.to_string(), "2026-11-15T11:00:00.000Z");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Timestamp(i64);
+// In the order of the moments and never zero, so that one that may be absent takes no more room.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(NonZeroU64);
+
+/// What tells a moment from the number that stands for it.
+const SIGN: u64 = 1 << 63;
 
 impl Timestamp {
     /// The moment so many milliseconds after the start of 1970; `None` outside the years -9999 to 9999.
     pub fn from_millis(millis: i64) -> Option<Self> {
-        jiff::Timestamp::from_millisecond(millis).ok().map(|_| Self(millis))
+        jiff::Timestamp::from_millisecond(millis).ok()?;
+        NonZeroU64::new(millis as u64 ^ SIGN).map(Self)
     }
 
     /// Milliseconds since the start of 1970.
     pub fn millis(self) -> i64 {
-        self.0
+        (self.0.get() ^ SIGN) as i64
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Timestamp").field(&self.millis()).finish()
     }
 }
 
@@ -38,15 +50,16 @@ impl FromStr for Timestamp {
     type Err = NotAMoment;
 
     fn from_str(text: &str) -> Result<Self, NotAMoment> {
-        let moment: jiff::Timestamp =
-            text.parse().map_err(|_| NotAMoment(text.chars().take(40).collect()))?;
-        Ok(Self(moment.as_millisecond()))
+        let moment = text.parse::<jiff::Timestamp>().ok();
+        moment
+            .and_then(|moment| Self::from_millis(moment.as_millisecond()))
+            .ok_or_else(|| NotAMoment(text.chars().take(40).collect()))
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let moment = jiff::Timestamp::from_millisecond(self.0).expect("checked when it was made");
+        let moment = jiff::Timestamp::from_millisecond(self.millis()).expect("checked when it was made");
         write!(f, "{moment:.3}")
     }
 }

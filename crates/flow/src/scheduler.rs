@@ -45,8 +45,7 @@ use crate::state::State;
 pub struct Scheduler {
     flow: Flow,
     origin: Origin,
-    trace: Option<TraceId>,
-    spans: Spans,
+    names: Names,
     task: Json,
     /// The items, in the run of a map: each node has its own.
     items: Vec<Json>,
@@ -91,6 +90,22 @@ pub struct Origin {
     pub item: bool,
     /// The span around it.
     pub span: Option<SpanId>,
+}
+
+/// What the spans of a run are called. It has none without a turn.
+#[derive(Debug, Clone)]
+struct Names {
+    trace: Option<TraceId>,
+    own: Option<SpanId>,
+    spans: Spans,
+}
+
+impl Names {
+    fn of(origin: &Origin) -> Self {
+        let spans = Spans::of(&origin.run);
+        let trace = origin.turn.as_ref().map(TraceId::of);
+        Self { own: trace.as_ref().map(|_| spans.own()), trace, spans }
+    }
 }
 
 /// Where a run is.
@@ -271,8 +286,7 @@ impl Scheduler {
             clock: Clockwork::default(),
             last: 0,
             flow,
-            trace: origin.turn.as_ref().map(TraceId::of),
-            spans: Spans::of(&origin.run),
+            names: Names::of(&origin),
             origin,
         }
     }
@@ -428,12 +442,6 @@ impl Scheduler {
         self.clock.worked_ms + if self.at_work() { since } else { 0 }
     }
 
-    /// The idempotency key of an execution: the same for every attempt at it, and another on another branch.
-    pub fn key(&self, attempt: Attempt, branch: &str) -> String {
-        let key = format!("{}/{}/{}", self.origin.run, self.flow.id(attempt.node), attempt.execution);
-        if branch == "main" { key } else { format!("{branch}/{key}") }
-    }
-
     fn attempt(&self, node: NodeIndex) -> Attempt {
         let spot = &self.spots[node];
         Attempt { node, execution: spot.execution, attempt: spot.attempt }
@@ -446,8 +454,8 @@ impl Scheduler {
             at: Some(now.at),
             run_id: Some(self.origin.run.clone()),
             event_flow_id: self.origin.turn.clone(),
-            trace_id: self.trace.clone(),
-            span_id: self.trace.as_ref().map(|_| self.spans.own()),
+            trace_id: self.names.trace.clone(),
+            span_id: self.names.own.clone(),
             parent_span_id: self.origin.span.clone(),
             ..Head::default()
         };
@@ -464,9 +472,9 @@ impl Scheduler {
             event_flow_id: self.origin.turn.clone(),
             node_id: Some(self.flow.id(node).clone()),
             node_path,
-            trace_id: self.trace.clone(),
-            span_id: self.trace.as_ref().map(|_| self.span_of(self.attempt_of(node, &body))),
-            parent_span_id: self.trace.as_ref().map(|_| self.spans.own()),
+            trace_id: self.names.trace.clone(),
+            span_id: self.names.trace.as_ref().map(|_| self.span_of(self.attempt_of(node, &body))),
+            parent_span_id: self.names.own.clone(),
             ..Head::default()
         };
         Event { head, body, extra: Vec::new() }
@@ -474,12 +482,12 @@ impl Scheduler {
 
     /// The trace of its turn, if it belongs to one.
     pub fn trace(&self) -> Option<&TraceId> {
-        self.trace.as_ref()
+        self.names.trace.as_ref()
     }
 
     /// The span of an attempt.
     pub fn span_of(&self, attempt: Attempt) -> SpanId {
-        self.spans.of_node(self.flow.id(attempt.node), attempt.execution, attempt.attempt)
+        self.names.spans.of_node(self.flow.id(attempt.node), attempt.execution, attempt.attempt)
     }
 
     /// The attempt that something in the scope of a node belongs to: the one it begins or ends, the one under way, or

@@ -79,7 +79,7 @@ fn spawn(command: &Command, call: &Call) -> Result<Child, Failure> {
         .env("ANTIPHON_NODE_ID", call.node.as_str())
         .env("ANTIPHON_EXECUTION", call.execution.to_string())
         .env("ANTIPHON_ATTEMPT", call.attempt.to_string())
-        .env("ANTIPHON_IDEMPOTENCY_KEY", &*call.key);
+        .env("ANTIPHON_IDEMPOTENCY_KEY", call.key());
     if let Some(dir) = &command.dir {
         process.current_dir(dir);
     }
@@ -142,7 +142,7 @@ async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call) -> String 
         if kept.len() > 2 * STDERR_MAX {
             kept.drain(..kept.len() - STDERR_MAX);
         }
-        call.voice.say(progress(call, &buffer[..count])).await;
+        call.mouth.tell(progress(call, &buffer[..count])).await;
     }
     let start = kept.len().saturating_sub(STDERR_MAX);
     String::from_utf8_lossy(&kept[start..]).into_owned()

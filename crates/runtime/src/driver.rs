@@ -46,6 +46,8 @@ use crate::tree::{Machine, Tree};
 const WAKES_MAX: usize = 1024;
 /// How many events may gather before they are appended.
 const BATCH_MAX: usize = 4096;
+/// For how many events there is room between appends.
+const BATCH_KEPT: usize = 64;
 /// How often an append that the outside refused for a moment is repeated.
 const APPENDS_MAX: u32 = 20;
 
@@ -251,6 +253,7 @@ impl Driver {
         if paused && deserted {
             return Ok(false);
         }
+        self.announce();
         let timer = self.timers.next();
         let inbox = self.parts.inbox.then_some(self.inbox_at);
         tokio::select! {
@@ -304,8 +307,7 @@ impl Driver {
         while let Some(machine) = self.stirred.pop_front() {
             self.tree.machines[machine].stirred = false;
             if !self.settle_one(machine) {
-                self.stir(machine);
-                return;
+                return self.stir(machine);
             }
         }
     }
@@ -381,6 +383,7 @@ impl Driver {
         let from = self.batch.len();
         self.tree.machines[machine].mind.flow().decide_into(input, now, &mut self.batch)?;
         self.take(machine, from);
+        self.stir(machine);
         if moves_on {
             self.unpark();
         }
@@ -404,6 +407,7 @@ impl Driver {
         let from = self.batch.len();
         self.batch.extend(events);
         self.take(machine, from);
+        self.stir(machine);
         if moves_on {
             self.unpark();
         }
@@ -444,7 +448,6 @@ impl Driver {
         // That a process goes on with it does not mean that it goes on by itself.
         let goes_on = events.iter().any(|event| !matches!(event.body, Body::Resumed(_)));
         self.tree.machines[machine].pause_told &= !goes_on;
-        self.stir(machine);
         self.stop_with_it(machine, from, before);
     }
 
@@ -484,7 +487,7 @@ impl Driver {
         Now { at: self.parts.clock.now(), dice: self.parts.ids.dice(), steps: None }
     }
 
-    /// Appends what has gathered; when it is durable, tells readers and does what it asks for.
+    /// Appends what has gathered; when it is durable, does what it asks for.
     async fn commit(&mut self) -> Result<(), Fault> {
         self.append_all().await?;
         if !self.effects.is_empty() {
@@ -503,8 +506,8 @@ impl Driver {
     async fn append_all(&mut self) -> Result<(), Fault> {
         if !self.batch.is_empty() {
             let mark = self.keeper.mark(self.seq, &self.batch);
-            let batch =
-                Batch::new(std::mem::take(&mut self.batch)).expect("it was just seen not to be empty");
+            let batch = Batch::take(&mut self.batch).expect("it was just seen not to be empty");
+            self.batch.shrink_to(BATCH_KEPT);
             self.append(batch).await?;
             if let Some(head) = mark {
                 self.save(head);
@@ -516,7 +519,9 @@ impl Driver {
     async fn append(&mut self, batch: Batch) -> Result<(), Fault> {
         for tried in 1.. {
             let mut ack = self.parts.journal.append(&self.branch, self.seq, batch.clone());
-            let appended = if let Some(appended) = (&mut ack).now_or_never() {
+            let at_once = (&mut ack).now_or_never();
+            let waited = at_once.is_none();
+            let appended = if let Some(appended) = at_once {
                 appended
             } else {
                 self.sprint.waited();
@@ -525,7 +530,9 @@ impl Driver {
             match appended {
                 Ok(position) => {
                     self.seq = position.last;
-                    self.progress.send_modify(|progress| progress.seq = position.last);
+                    if waited {
+                        self.announce();
+                    }
                     return Ok(());
                 }
                 Err(fault) if fault.is_passing() && tried < APPENDS_MAX => {
@@ -536,6 +543,11 @@ impl Driver {
             }
         }
         unreachable!("the loop ends with a result")
+    }
+
+    /// Tells readers how far it has come.
+    fn announce(&self) {
+        self.progress.send_if_modified(|progress| std::mem::replace(&mut progress.seq, self.seq) != self.seq);
     }
 
     fn wake(&mut self, wake: Wake) {

@@ -5,12 +5,14 @@
 use std::sync::Arc;
 
 use antiphon_event::body::content::Text;
-use antiphon_event::{Body, FlowNodeId, Json, RunId};
+use antiphon_event::{Body, BranchId, FlowNodeId, Json, RunId};
 use antiphon_flow::function::{Code, Failure, Reply};
 use antiphon_flow::state::State;
 use serde_json::Value;
 
 pub use antiphon_port::Future;
+
+use crate::perform::Mouth;
 
 /// Rust code as the work of a node; `Node::function` takes it.
 #[derive(Clone)]
@@ -42,16 +44,10 @@ pub struct Call {
     pub execution: u32,
     /// Which attempt at it, from 1.
     pub attempt: u32,
-    /// The same for every attempt at this execution: what lets others tell a repeat from a second wish.
-    pub key: Arc<str>,
+    /// The branch, if it is not the first one.
+    pub(crate) branch: Option<BranchId>,
     /// Where what it says while it works goes.
-    pub voice: Arc<dyn Voice>,
-}
-
-/// Takes in what a node says while it works.
-pub trait Voice: Send + Sync {
-    /// Hands an event over. Waits while the journal is behind; what is said after the node ended is dropped.
-    fn say(&self, body: Body) -> Future<()>;
+    pub(crate) mouth: Mouth,
 }
 
 impl Function {
@@ -81,10 +77,21 @@ impl Call {
         self.input.value()
     }
 
-    /// Says a piece of text, which readers see at once.
+    /// The same for every attempt at this execution, and another on another branch: what lets others tell a repeat from
+    /// a second wish.
+    pub fn key(&self) -> String {
+        let key = format!("{}/{}/{}", self.run, self.node, self.execution);
+        match &self.branch {
+            Some(branch) => format!("{branch}/{key}"),
+            None => key,
+        }
+    }
+
+    /// Says a piece of text, which readers see at once. Waits while the journal is behind; what is said after the node
+    /// ended is dropped.
     pub async fn say(&self, text: impl Into<String>) {
         let id = format!("{}/{}:{}", self.run, self.node, self.execution);
-        self.voice.say(Body::Text(Text { id: id.into(), content: text.into(), provenance: None })).await;
+        self.mouth.tell(Body::Text(Text { id: id.into(), content: text.into(), provenance: None })).await;
     }
 }
 

@@ -33,7 +33,7 @@ mod tree;
 pub use clock::{Clock, Ids, SystemClock, TaskClock, UuidIds};
 pub use engine::{Engine, Invocation, Refused};
 pub use fork::Forking;
-pub use function::{Call, Function, Future, Voice};
+pub use function::{Call, Function, Future};
 pub use harness::{Harness, Invoke, Reservation};
 pub use outfit::{Kit, Outfitter};
 pub use report::{ByNode, Outcome, Report};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, ErrorCode, Event, Head, RunId};
+use antiphon_event::{Body, BranchId, ErrorCode, Event, Head, RunId};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Scheduler, Work, may_be_said};
 use futures_util::FutureExt;
@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 
 use crate::command;
 use crate::driver::{Driver, Wake};
-use crate::function::{Call, Function, Future, Kind, Voice};
+use crate::function::{Call, Function, Future, Kind};
 use crate::harness::Invoke;
 use crate::stand_in::Job;
 use crate::tool;
@@ -28,7 +28,7 @@ pub(crate) struct Mouth {
     /// Whether what it spends is bounded.
     bounded: bool,
     /// Who counts what it spends, if not its own driver.
-    outer: Option<Outer>,
+    outer: Option<Box<Outer>>,
 }
 
 /// Work of another driver that what is spent is part of.
@@ -48,7 +48,7 @@ impl Mouth {
 
     /// The same, with what it spends counted elsewhere.
     pub(crate) fn drawing_on(self, outer: Option<Outer>) -> Self {
-        Self { outer, ..self }
+        Self { outer: outer.map(Box::new), ..self }
     }
 
     /// Where what it spends is counted.
@@ -72,6 +72,11 @@ impl Mouth {
 
     pub(crate) async fn say(&self, run: RunId, body: Body) {
         self.send(Some(run), body).await;
+    }
+
+    /// Says something as the node itself.
+    pub(crate) async fn tell(&self, body: Body) {
+        self.send(None, body).await;
     }
 
     async fn send(&self, run: Option<RunId>, body: Body) {
@@ -107,15 +112,8 @@ impl Mouth {
     }
 }
 
-impl Voice for Mouth {
-    fn say(&self, body: Body) -> Future<()> {
-        let mouth = self.clone();
-        Box::pin(async move { mouth.send(None, body).await })
-    }
-}
-
 /// One attempt as its code sees it.
-fn call(scheduler: &Scheduler, attempt: Attempt, branch: &str, voice: Arc<dyn Voice>) -> Call {
+fn call(scheduler: &Scheduler, attempt: Attempt, branch: &BranchId, mouth: Mouth) -> Call {
     Call {
         input: scheduler.input(attempt.node),
         state: scheduler.state().clone(),
@@ -124,8 +122,8 @@ fn call(scheduler: &Scheduler, attempt: Attempt, branch: &str, voice: Arc<dyn Vo
         node: scheduler.flow().id(attempt.node).clone(),
         execution: attempt.execution,
         attempt: attempt.attempt,
-        key: scheduler.key(attempt, branch).into(),
-        voice,
+        branch: (*branch != "main").then(|| branch.clone()),
+        mouth,
     }
 }
 
@@ -145,7 +143,7 @@ pub(crate) enum Begun {
 pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt, may_try: bool) -> Begun {
     let scheduler = driver.tree.machines[machine].mind.flow();
     let mouth = || Mouth::new(machine, attempt, driver.wakes.clone(), driver.is_bounded(machine));
-    let call = call(scheduler, attempt, driver.branch.branch.as_str(), Arc::new(mouth()));
+    let call = call(scheduler, attempt, &driver.branch.branch, mouth());
     let report = move |result| Wake::Outcome(machine, attempt, result);
     if let Some(stand_in) = &driver.parts.stand_in {
         let path = scheduler.path(attempt.node);

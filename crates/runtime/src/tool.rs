@@ -81,14 +81,15 @@ impl Progress for Node {
             name: self.1.clone(),
             content,
         };
-        self.0.voice.say(Body::ToolProgress(progress))
+        let mouth = self.0.mouth.clone();
+        Box::pin(async move { mouth.tell(Body::ToolProgress(progress)).await })
     }
 }
 
 /// Calls a tool as the work of a node.
 pub(crate) fn of_node(tool: Arc<dyn Tool>, call: Call) -> Future<Result<Reply, Failure>> {
     Box::pin(async move {
-        let (input, key, name) = (call.input.clone(), Arc::clone(&call.key), tool.spec().name.clone());
+        let (input, key, name) = (call.input.clone(), call.key().into(), tool.spec().name.clone());
         let progress = Arc::new(Node(call, name));
         // Whoever wrote the flow put it there.
         let call = ToolCall { input, key, progress, reach: Reach::everything() };

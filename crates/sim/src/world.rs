@@ -57,7 +57,7 @@ impl World {
 
     fn begin(&self, call: &Call, deed: Deed) {
         let mut kept = self.kept.lock().expect("nobody panics while holding it");
-        let key = call.key.to_string();
+        let key = call.key();
         if kept.completed.contains(&key) {
             kept.wrong.push(format!("{key} ran again after it had completed"));
         }
@@ -73,7 +73,7 @@ impl World {
 
     fn end(&self, call: &Call, deed: Deed) -> Result<Value, Failure> {
         let mut kept = self.kept.lock().expect("nobody panics while holding it");
-        let failed = kept.failed.entry(call.key.to_string()).or_default();
+        let failed = kept.failed.entry(call.key()).or_default();
         if *failed < deed.fails {
             *failed += 1;
             return Err(Failure::new("not this time"));

@@ -93,7 +93,7 @@ fn react() -> Flow {
         let result = format!("result for query: {query}").repeat(10);
         Reply::from(()).write(
             "messages",
-            json!({"id": call.key.as_ref(), "tool_call_id": said["id"], "content": result}),
+            json!({"id": call.key(), "tool_call_id": said["id"], "content": result}),
         )
     });
     let first = json!([{"id": "0", "content": "hi?"}]);

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use antiphon_event::{Json, Mode, Spans, Timestamp, TraceId};
+use antiphon_event::{Json, Mode, Timestamp};
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::spot::{Dead, Decision, Queue, Rare, Spot, Status};
-use super::{Around, Clockwork, Layer, Origin, Phase, Scheduler};
+use super::{Around, Clockwork, Layer, Names, Origin, Phase, Scheduler};
 use crate::definition::{EdgeIndex, Flow, NodeIndex};
 
 /// A run of a flow, written down. Cheap to make: what is large is shared with the run.
@@ -129,8 +129,7 @@ impl Scheduler {
             },
             spots,
             decisions: saved.decisions.iter().map(decision).collect::<Option<_>>()?,
-            trace: saved.origin.turn.as_ref().map(TraceId::of),
-            spans: Spans::of(&saved.origin.run),
+            names: Names::of(&saved.origin),
             origin: saved.origin,
             task: saved.task,
             items: saved.items,

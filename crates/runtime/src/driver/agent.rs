@@ -335,6 +335,7 @@ impl Driver {
                     let from = self.batch.len();
                     self.batch.extend(events);
                     self.take(machine, from);
+                    self.stir(machine);
                 }
             }
             (Mind::Agent(agent), Some(_)) if agent.started() => {

@@ -13,6 +13,8 @@ use super::{Driver, WAKES_MAX};
 
 /// How many turns may follow each other without a look at wishes and timers.
 const TURNS_MAX: u32 = 64;
+/// After how many of them readers are told.
+const TOLD_EVERY: u32 = 8;
 /// How long one piece of work may take that is tried, and all of one turn.
 const ONE_MAX: Duration = Duration::from_micros(100);
 const ALL_MAX: Duration = Duration::from_millis(10);
@@ -71,6 +73,9 @@ impl Driver {
             self.forfeit(machine, attempt.node);
         }
         self.sprint.turns += 1;
+        if self.sprint.turns.is_multiple_of(TOLD_EVERY) {
+            self.announce();
+        }
         if self.sprint.turns >= TURNS_MAX {
             self.sprint.turns = 0;
             self.listen().await?;
