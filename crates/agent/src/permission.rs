@@ -11,6 +11,7 @@ mod command;
 mod glob;
 mod matching;
 mod place;
+mod program;
 mod provenance;
 mod reason;
 mod rule;

@@ -6,9 +6,9 @@
 use antiphon_event::Provenance;
 
 use super::address::Seen;
-use super::command::{is_changer, is_runner};
 use super::glob::escape;
 use super::matching::Part;
+use super::program::{is_changer, is_runner};
 use super::shell::{Simple, Word};
 use super::source::KEPT_IN;
 use super::{Action, Ask, Place, Policy, Rule, Verdict, lines, parts};

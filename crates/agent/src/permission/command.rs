@@ -5,18 +5,9 @@
 
 use super::Fit;
 use super::glob::Glob;
+use super::program::{is_changer, is_runner, name_of, runs_what_it_reads, works_out};
 use super::shell::{Line, Simple, Word};
 use super::text::shown;
-
-/// Programs that run what they are given: what denies and asks looks into them, and a rule for any program does not
-/// cover them.
-const RUNNERS: &str = ". bash builtin busybox chroot command dash doas env eval exec find fish flock ionice ksh nice nohup \
-    nsenter parallel script setsid sh source ssh stdbuf strace su sudo systemd-run time timeout trap \
-    unshare watch xargs zsh";
-
-/// Commands that change what the rest of a line means: never allowed beside others.
-const CHANGERS: &str = ". alias builtin declare enable eval exec export hash local mapfile read readarray readonly set shopt \
-    source trap typeset unalias unset";
 
 /// How often a script within a command is looked into.
 const SCRIPTS_MAX: usize = 3;
@@ -61,6 +52,7 @@ impl Command {
         let program = &command.words[0];
         if !program.is_literal()
             || program.quoted
+            || works_out(command)
             || (self.is_any && (is_runner(command) || is_changer(command)))
         {
             return false;
@@ -87,8 +79,14 @@ impl Command {
 
     fn touches_within(&self, command: &Simple<'_>, scripts: usize) -> Fit {
         let mut fit = self.touches_words(&command.words);
+        if runs_what_it_reads(&command.words) {
+            fit = fit.max(Fit::Perhaps);
+        }
         if is_runner(command) {
             for at in 1..command.words.len() {
+                if runs_what_it_reads(&command.words[at..]) {
+                    fit = fit.max(Fit::Perhaps);
+                }
                 fit = fit.max(self.touches_words(&command.words[at..]));
                 fit = fit.max(self.touches_script(&command.words[at], scripts));
             }
@@ -130,19 +128,4 @@ impl Command {
             (false, false) => Fit::No,
         }
     }
-}
-
-/// The name of a program without its folder.
-fn name_of(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
-}
-
-/// Whether a command runs others.
-pub(super) fn is_runner(command: &Simple<'_>) -> bool {
-    RUNNERS.split(' ').any(|runner| runner == name_of(&command.words[0].text))
-}
-
-/// Whether a command changes what the rest of its line means.
-pub(super) fn is_changer(command: &Simple<'_>) -> bool {
-    CHANGERS.split(' ').any(|changer| changer == command.words[0].text)
 }

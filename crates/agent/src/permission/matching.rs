@@ -7,9 +7,10 @@ use antiphon_event::{Json, Provenance};
 use serde_json::Value;
 
 use super::address::{Address, Seen};
-use super::command::{Command, is_changer};
+use super::command::Command;
 use super::glob::{Glob, PATTERN_MAX};
 use super::place::{Path, Place};
+use super::program::is_changer;
 use super::shell::{Beyond, Simple};
 use super::{Action, Ask, Fit, Rule};
 

@@ -285,6 +285,75 @@ fn a_grant_covers_no_other_environment_and_no_runner() {
 }
 
 #[test]
+fn a_grant_covers_nothing_that_the_shell_itself_works_out() {
+    check(
+        &[
+            "allow bash: echo *",
+            "allow bash: ls",
+            "allow bash: printf *",
+            "allow bash: test *",
+            "allow bash: wait *",
+            "allow bash: getopts *",
+            "allow bash: read *",
+            "allow bash: let *",
+            "allow bash: compgen *",
+        ],
+        &[
+            "echo x {PATH}>/dev/null; ls",
+            "{PATH}</dev/null ls",
+            "echo {a,b} > /dev/null",
+            "printf -v PATH 10; ls",
+            "printf -vPATH 10; ls",
+            "printf -v 'a[$(touch x)]' x",
+            "printf {-v,PATH} 10",
+            "printf %s x; ls",
+            "printf '%s $HOME' x",
+            "getopts a PATH; ls",
+            "getopts a name",
+            "wait -p PATH; ls",
+            "wait -np PATH",
+            "wait -n",
+            "test -v 'a[$(touch x)]'",
+            "[ -v 'a[$(touch x)]' ]",
+            "test -f x",
+            "[ -f x ]",
+            "read 'a[$(touch x)]' </dev/null",
+            "read name </dev/null",
+            "read name </dev/null; ls",
+            "let 'a[$(touch x)]=1'",
+            "let x=1",
+            "compgen -W '$(touch x)'",
+        ],
+        expect![[r#"
+            ask   echo x {PATH}>/dev/null; ls                 no rule allows `{PATH}` (it changes the environment)
+            ask   {PATH}</dev/null ls                         no rule allows `{PATH}` (it changes the environment)
+            allow echo {a,b} > /dev/null
+            ask   printf -v PATH 10; ls                       no rule allows `printf -v PATH 10` (a part of the line)
+            ask   printf -vPATH 10; ls                        no rule allows `printf -vPATH 10` (a part of the line)
+            ask   printf -v \'a[$(touch x)]\' x               no rule allows `printf -v 'a[$(touch x)]' x`
+            ask   printf {-v,PATH} 10                         no rule allows `printf {-v,PATH} 10`
+            allow printf %s x; ls
+            allow printf \'%s $HOME\' x
+            ask   getopts a PATH; ls                          no rule allows `getopts a PATH` (a part of the line)
+            allow getopts a name
+            ask   wait -p PATH; ls                            no rule allows `wait -p PATH` (a part of the line)
+            ask   wait -np PATH                               no rule allows `wait -np PATH`
+            allow wait -n
+            ask   test -v \'a[$(touch x)]\'                   no rule allows `test -v 'a[$(touch x)]'`
+            ask   [ -v \'a[$(touch x)]\' ]                    no rule allows `[ -v 'a[$(touch x)]' ]`
+            allow test -f x
+            ask   [ -f x ]                                    no rule allows `[ -f x ]`
+            ask   read \'a[$(touch x)]\' </dev/null           no rule allows `read 'a[$(touch x)]' </dev/null`
+            allow read name </dev/null
+            ask   read name </dev/null; ls                    no rule allows `read name </dev/null` (a part of the line)
+            ask   let \'a[$(touch x)]=1\'                     no rule allows `let 'a[$(touch x)]=1'`
+            allow let x=1
+            ask   compgen -W \'$(touch x)\'                   no rule allows `compgen -W '$(touch x)'`
+        "#]],
+    );
+}
+
+#[test]
 fn a_grant_is_not_tricked_by_spelling() {
     check(
         GIT_STATUS,
@@ -439,6 +508,10 @@ fn a_rule_for_any_command_names_no_runner() {
             "sh -c ls",
             "env ls",
             "find . -delete",
+            "taskset 1 ls",
+            "tcsh x",
+            "/usr/bin/valgrind ls",
+            "printf -v PATH x",
             "ls > x",
             "x=1 ls",
             "alias a=b; ls",
@@ -451,6 +524,10 @@ fn a_rule_for_any_command_names_no_runner() {
             ask   sh -c ls                                    no rule allows `sh -c ls`
             ask   env ls                                      no rule allows `env ls`
             ask   find . -delete                              no rule allows `find . -delete`
+            ask   taskset 1 ls                                no rule allows `taskset 1 ls`
+            ask   tcsh x                                      no rule allows `tcsh x`
+            ask   /usr/bin/valgrind ls                        no rule allows `/usr/bin/valgrind ls`
+            ask   printf -v PATH x                            no rule allows `printf -v PATH x`
             ask   ls > x                                      no rule allows `> x` (it sends input or output elsewhere)
             ask   x=1 ls                                      no rule allows `x=1` (it changes the environment)
             ask   alias a=b; ls                               no rule allows `alias a=b` (a part of the line)
@@ -471,6 +548,14 @@ fn what_is_denied_is_found_wherever_it_stands() {
             "r''m x",
             "\\rm x",
             "ls; rm x",
+            "bash <<< 'rm x'",
+            "echo rm x | bash",
+            "echo rm x | sudo sh -s",
+            "bash <(echo rm x)",
+            "source /dev/stdin < file",
+            "bash script.sh",
+            "runuser -u y rm x",
+            "chronic rm x",
             "ls | rm",
             "ls &\nrm x",
             "echo $(rm x)",
@@ -511,6 +596,14 @@ fn what_is_denied_is_found_wherever_it_stands() {
             deny  r\'\'m x                                    {deny: bash, command: "rm *"} (agent) denies `r''m x`
             deny  \\rm x                                      {deny: bash, command: "rm *"} (agent) denies `\rm x`
             deny  ls; rm x                                    {deny: bash, command: "rm *"} (agent) denies `rm x` (a part of the line)
+            ask   bash <<< \'rm x\'                           `bash <<< 'rm x'` (a part of the line) may be what {deny: bash, command: "rm *"} (agent) denies
+            ask   echo rm x | bash                            `bash` (a part of the line) may be what {deny: bash, command: "rm *"} (agent) denies
+            ask   echo rm x | sudo sh -s                      `sudo sh -s` (a part of the line) may be what {deny: bash, command: "rm *"} (agent) denies
+            ask   bash <(echo rm x)                           `bash <(echo rm x)` (a part of the line) may be what {deny: bash, command: "rm *"} (agent) denies
+            ask   source /dev/stdin < file                    `source /dev/stdin < file` (a part of the line) may be what {deny: bash, command: "rm *"} (agent) denies
+            allow bash script.sh
+            deny  runuser -u y rm x                           {deny: bash, command: "rm *"} (agent) denies `runuser -u y rm x`
+            deny  chronic rm x                                {deny: bash, command: "rm *"} (agent) denies `chronic rm x`
             deny  ls | rm                                     {deny: bash, command: "rm *"} (agent) denies `rm` (a part of the line)
             deny  ls &\nrm x                                  {deny: bash, command: "rm *"} (agent) denies `rm x` (a part of the line)
             deny  echo $(rm x)                                {deny: bash, command: "rm *"} (agent) denies `rm x` (a part of the line)

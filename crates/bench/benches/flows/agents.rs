@@ -91,10 +91,8 @@ fn react() -> Flow {
         let said = last(&call.state, "messages").expect("the agent said something");
         let query = said["tool_calls"][0]["args"]["query"].as_str().expect("it called its tool");
         let result = format!("result for query: {query}").repeat(10);
-        Reply::from(()).write(
-            "messages",
-            json!({"id": call.key(), "tool_call_id": said["id"], "content": result}),
-        )
+        Reply::from(())
+            .write("messages", json!({"id": call.key(), "tool_call_id": said["id"], "content": result}))
     });
     let first = json!([{"id": "0", "content": "hi?"}]);
     let flow = Flow::new("react")

@@ -136,6 +136,12 @@ impl<'a> Reader<'a> {
                 Some(_) if is_group => return self.stop("it is not understood"),
                 Some(_) => {
                     let word = self.word()?;
+                    if self.names_descriptor(start) {
+                        self.beyond("it changes the environment", start);
+                        self.redirection()?;
+                        is_begun = true;
+                        continue;
+                    }
                     if words.is_empty() && self.is_prefix(&word, start)? {
                         from = self.at;
                     } else {
@@ -179,6 +185,12 @@ impl<'a> Reader<'a> {
             self.beyond("it changes the environment", start);
         }
         Ok(is_opener || is_setting)
+    }
+
+    /// Whether the word from here on is `{NAME}` right before a redirection, which sets that variable.
+    fn names_descriptor(&self, start: usize) -> bool {
+        let raw = &self.text[start..self.at];
+        raw.starts_with('{') && raw.ends_with('}') && self.rest().starts_with(['<', '>'])
     }
 
     fn is_at_redirection(&self) -> bool {
