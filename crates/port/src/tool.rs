@@ -94,6 +94,10 @@ pub trait Tool: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Hears of an earlier call that gave this text, in order, before the first call of a process that goes on with the
+    /// conversation: what was learnt by calls is known again. A hint: it may be told twice, and of calls of a while ago.
+    fn recall(&self, _input: &Json, _output: &str) {}
+
     /// Does it.
     fn call(&self, call: ToolCall) -> Future<Result<ToolReply, ToolFault>>;
 }

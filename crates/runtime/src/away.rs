@@ -35,7 +35,7 @@ use crate::mind::Mind;
 use crate::perform::{Mouth, Outer};
 use crate::resume;
 use crate::run::Run;
-use crate::talk::{equip, in_conversation};
+use crate::talk::in_conversation;
 use crate::tree::Tree;
 
 /// How much of its task a session is called after.
@@ -247,7 +247,7 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
     let nobody = || Refused::Agent("nobody equips agents here".to_owned());
     let outfitter = parts.outfitter.clone().ok_or_else(nobody)?;
     let kit = outfitter.outfit(definition, Some(journey.within)).await.map_err(Refused::Agent)?;
-    equip(&mut driver.tree, kit);
+    driver.tree.machines[0].equip(kit);
     if is_old {
         resume::take_over(&mut driver)?;
     } else {

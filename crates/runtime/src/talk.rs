@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use antiphon_agent::machine::{Agent, Input, Origin};
-use antiphon_agent::{Definition, Outfit};
+use antiphon_agent::Definition;
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::{Body, Event, EventFlowId, Json, ParentId, RunId};
 use antiphon_port::Branch;
@@ -89,7 +89,7 @@ impl Engine {
         driver.tree.remember(&before);
         let agent = in_conversation(Arc::new(definition), origin, &before);
         let machine = driver.tree.add(Mind::Agent(Box::new(agent)), None);
-        equip(&mut driver.tree, kit);
+        driver.tree.machines[0].equip(kit);
         driver.tell(machine, Input::Start)?;
         if invocation.session.is_none() {
             parts.journal.create(&branch).await?;
@@ -130,19 +130,10 @@ impl Engine {
     pub(crate) async fn equip_root(&self, tree: &mut Tree) -> Result<(), Refused> {
         if let Some(agent) = tree.machines[0].mind.as_agent() {
             let kit = self.kit(Arc::clone(agent.definition())).await?;
-            equip(tree, kit);
+            tree.machines[0].equip(kit);
         }
         Ok(())
     }
-}
-
-/// Gives the agent that a tree begins with what it needs.
-pub(crate) fn equip(tree: &mut Tree, kit: Kit) {
-    let outfit: Arc<Outfit> = Arc::clone(&kit.outfit);
-    if let Some(agent) = tree.machines[0].mind.as_agent_mut() {
-        agent.equip(outfit);
-    }
-    tree.machines[0].kit = Some(kit);
 }
 
 /// The root run that was there last.

@@ -3,6 +3,7 @@
 mod saved;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use antiphon_agent::Definition;
 use antiphon_agent::machine::{Given, Open};
@@ -81,6 +82,19 @@ impl Machine {
             taken_up: false,
             stirred: false,
         }
+    }
+
+    /// Gives an agent what it does its work with; its tools hear of the calls that it remembers.
+    pub(crate) fn equip(&mut self, kit: Kit) {
+        if let Some(agent) = self.mind.as_agent_mut() {
+            agent.equip(Arc::clone(&kit.outfit));
+            agent.recollect(|tool, input, output| {
+                if let Some(tool) = kit.tools.get(tool) {
+                    tool.recall(input, output);
+                }
+            });
+        }
+        self.kit = Some(kit);
     }
 
     /// The place of a call of an agent.

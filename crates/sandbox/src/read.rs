@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::file::{self, Entry};
+use crate::seen::Earlier;
 use crate::text::{self, count, cut};
 use crate::{Workspace, blocking, typed};
 
@@ -28,9 +29,10 @@ const LINE_CHARS_MAX: usize = 2000;
 /// How many names of a folder are given.
 const NAMES_MAX: usize = 1000;
 
-#[derive(Deserialize, JsonSchema)]
+/// What is to be read.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(crate) struct Args {
     /// The file or folder, from the root of the workspace.
     path: String,
     /// The first line to give, counted from 1.
@@ -42,12 +44,23 @@ struct Args {
 }
 
 pub(crate) fn tool(workspace: &Workspace) -> impl Tool + use<> {
-    let (mine, theirs) = (workspace.clone(), workspace.clone());
+    let (mine, theirs, before) = (workspace.clone(), workspace.clone(), workspace.clone());
     typed("read", DESCRIPTION, Class::Read, move |args: Args, _| {
         let workspace = mine.clone();
         blocking::run(move |_| look(&workspace, &args))
     })
     .touching(move |args| vec![theirs.subject(&args.path, false)])
+    .recalling(move |args: Args, output| {
+        before.seen.recall(args.path.clone(), Earlier::Read(args, output.to_owned()));
+    })
+}
+
+/// What reading a text file like this gives, if it held this; nothing for other files.
+pub(crate) fn gives(workspace: &Workspace, path: &Path, content: &[u8], args: &Args) -> Option<String> {
+    let is_text = text::is_text(content) && media::kind(content).is_none();
+    let shown = workspace.show(path);
+    let rows = is_text.then(|| lines(&shown, content, args, workspace.bounds().result_chars))?;
+    rows.ok().map(|rows| rows.join("\n"))
 }
 
 fn look(workspace: &Workspace, args: &Args) -> Result<ToolReply, ToolFault> {

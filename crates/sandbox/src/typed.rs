@@ -53,12 +53,14 @@ impl Answer for &str {
 
 type Run<Args> = Box<dyn Fn(Args, ToolCall) -> Future<Result<ToolReply, ToolFault>> + Send + Sync>;
 type Subjects<Args> = Box<dyn Fn(&Args) -> Vec<Subject> + Send + Sync>;
+type Recall<Args> = Box<dyn Fn(Args, &str) + Send + Sync>;
 
 /// A tool made by [`typed`].
 pub struct Typed<Args> {
     spec: Spec,
     run: Run<Args>,
     subjects: Subjects<Args>,
+    recall: Recall<Args>,
 }
 
 /// Makes a tool of a function. The schema of its arguments comes from their type; arguments that do not fit the type
@@ -121,7 +123,7 @@ where
         let ended = run(args, call);
         Box::pin(async move { ended.await.map(Answer::into_reply) })
     });
-    Typed { spec, run, subjects: Box::new(|_| Vec::new()) }
+    Typed { spec, run, subjects: Box::new(|_| Vec::new()), recall: Box::new(|_, _| ()) }
 }
 
 impl<Args> Typed<Args> {
@@ -129,6 +131,13 @@ impl<Args> Typed<Args> {
     #[must_use]
     pub fn touching(mut self, subjects: impl Fn(&Args) -> Vec<Subject> + Send + Sync + 'static) -> Self {
         self.subjects = Box::new(subjects);
+        self
+    }
+
+    /// Takes note of earlier calls and the text that each gave; of none by default.
+    #[must_use]
+    pub fn recalling(mut self, recall: impl Fn(Args, &str) + Send + Sync + 'static) -> Self {
+        self.recall = Box::new(recall);
         self
     }
 }
@@ -141,6 +150,12 @@ impl<Args: DeserializeOwned + 'static> Tool for Typed<Args> {
     /// Nothing for arguments that do not fit: a call with them does nothing either.
     fn subjects(&self, input: &Json) -> Vec<Subject> {
         serde_json::from_str(input.as_str()).map_or_else(|_| Vec::new(), |args| (self.subjects)(&args))
+    }
+
+    fn recall(&self, input: &Json, output: &str) {
+        if let Ok(args) = serde_json::from_str(input.as_str()) {
+            (self.recall)(args, output);
+        }
     }
 
     fn call(&self, call: ToolCall) -> Future<Result<ToolReply, ToolFault>> {

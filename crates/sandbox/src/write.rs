@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::file::{self, Draft, Entry};
+use crate::seen::{Earlier, Seen};
 use crate::text::count;
 use crate::{Workspace, blocking, typed};
 
@@ -26,12 +27,16 @@ struct Args {
 }
 
 pub(crate) fn tool(workspace: &Workspace) -> impl Tool + use<> {
-    let (mine, theirs) = (workspace.clone(), workspace.clone());
+    let (mine, theirs, before) = (workspace.clone(), workspace.clone(), workspace.clone());
     typed("write", DESCRIPTION, Class::Idempotent, move |args: Args, _| {
         let workspace = mine.clone();
         blocking::run(move |_| put(&workspace, &args))
     })
     .touching(move |args| vec![theirs.subject(&args.path, true)])
+    .recalling(move |args: Args, _| {
+        let written = Earlier::Written(blake3::hash(args.content.as_bytes()));
+        before.seen.recall(args.path, written);
+    })
 }
 
 fn put(workspace: &Workspace, args: &Args) -> Result<String, ToolFault> {
@@ -57,7 +62,7 @@ fn put(workspace: &Workspace, args: &Args) -> Result<String, ToolFault> {
                 workspace.seen.note(&path, content);
                 return Ok(format!("`{shown}` holds exactly that already"));
             }
-            workspace.seen.check(&path, &old, &shown)?;
+            Seen::check(workspace, &path, &old)?;
             let done = format!("wrote `{shown}`, {size} in place of {}", old.len());
             (Draft::new(&path, content, Some(&metadata)), done)
         }

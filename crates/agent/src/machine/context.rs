@@ -1,5 +1,7 @@
 //! What the model is asked: the conversation as the agent sees it.
 
+use std::collections::BTreeMap;
+
 use antiphon_event::body::content::{Part, PartKind};
 use antiphon_event::body::flow::Resumed;
 use antiphon_event::{Body, CallId, Event, Json, RelayId, ReplId, Timestamp};
@@ -82,6 +84,27 @@ impl Agent {
             cut(content, self.definition.limits.max_result_chars);
         }
         if self.is_coding() { without_calls(message) } else { Some(message) }
+    }
+
+    /// Every call that gave text, as far as it sees it: the tool, its arguments and the text, the first one first.
+    pub fn recollect(&self, mut each: impl FnMut(&str, &Json, &str)) {
+        let own = self.seen.projection().list(self.seen.conversation());
+        let mut calls = BTreeMap::new();
+        for message in self.before.iter().cloned().chain(own) {
+            match message {
+                Message::Assistant { tool_calls, .. } => {
+                    let made = tool_calls.into_iter().flatten();
+                    calls.extend(made.map(|call| (call.id, call.arguments)));
+                }
+                Message::Tool { tool_call_id, name, content: Content::Text(text), is_error } => {
+                    let arguments = calls.remove(&tool_call_id).filter(|_| is_error != Some(true));
+                    if let Some(arguments) = arguments {
+                        each(&name, &arguments, &text);
+                    }
+                }
+                Message::Tool { .. } | Message::User { .. } => {}
+            }
+        }
     }
 
     /// How many times it has asked its model: for steps and for summaries, failures that were tried again included.

@@ -24,11 +24,14 @@ model:
     - {when: colour, steps: [{tool_call: {id: c1, name: ask, input: {question: Which?, options: [red, blue]}}}]}
     - {when: blue, steps: [{text: Blue it is.}]}
     - {when: slowly, steps: [{tool_call: {id: c1, name: bash, input: {command: sh slow.sh}}}]}
+    - {when: rewrite, steps: [{tool_call: {id: r1, name: read, input: {path: other.txt}}}]}
+    - {when: waves, steps: [{tool_call: {id: w1, name: write, input: {path: other.txt, content: new}}}]}
+    - {when: wrote, steps: [{text: It is new.}]}
     - {when: break, steps: [{error: the model is gone}]}
     - [{text: first}]
     - [{text: [sec, ond]}]
     - [{text: later}]
-tools: [read, bash, ask]
+tools: [read, write, bash, ask]
 permissions: [{allow: bash, command: sh slow.sh}]
 ";
 
@@ -37,6 +40,7 @@ fn check(script: &str, expected: Expect) {
     let place = Place::new(&[
         ("agent.yaml", AGENT),
         ("notes.txt", "tides\n"),
+        ("other.txt", "waves\n"),
         ("bad.yaml", "antiphon: 1\nmodle: x\n"),
     ]);
     let mut told = String::new();
@@ -100,6 +104,31 @@ fn replies_go_to_standard_output_and_the_rest_to_standard_error() {
 
         ▸ read notes.txt ✓
     "#]],
+    );
+}
+
+#[test]
+fn what_was_read_may_be_changed_by_whoever_goes_on() {
+    check(
+        "chat --agent agent.yaml < rewrite
+         resume last --approve w1:permission",
+        expect![[r#"
+            $ chat --agent agent.yaml < rewrite
+            exit 3
+            session <id>
+            ▸ read other.txt ✓
+            ▸ write other.txt ?
+            paused: waiting for a person
+              write other.txt
+                antiphon resume <id> --approve w1:permission
+                antiphon resume <id> --deny w1:permission --reason …
+            $ resume last --approve w1:permission
+            exit 0
+            It is new.
+            session <id>
+            resumed
+            approved by user
+        "#]],
     );
 }
 

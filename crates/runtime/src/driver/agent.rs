@@ -156,17 +156,13 @@ impl Driver {
             Err(why) => return self.not_equipped(machine, why),
         };
         let inner = &mut self.tree.machines[machine];
-        let Some(agent) = inner.mind.as_agent_mut() else { return };
-        agent.equip(Arc::clone(&kit.outfit));
-        let fresh = !agent.started();
-        inner.kit = Some(kit);
-        if fresh {
-            self.try_tell(machine, Hears::Start);
-            // It may be one agent too many.
-            self.is_exhausted(machine, Attempt { node: MODEL, execution: 0, attempt: 1 });
-        } else {
-            self.take_up_agent(machine);
+        inner.equip(kit);
+        if inner.mind.has_started() {
+            return self.take_up_agent(machine);
         }
+        self.try_tell(machine, Hears::Start);
+        // It may be one agent too many.
+        self.is_exhausted(machine, Attempt { node: MODEL, execution: 0, attempt: 1 });
     }
 
     fn not_equipped(&mut self, machine: usize, why: String) {

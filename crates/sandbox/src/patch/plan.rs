@@ -8,6 +8,7 @@ use antiphon_port::ToolFault;
 use super::{Edit, OPERATIONS_MAX, Operation, edit};
 use crate::Workspace;
 use crate::file::{self, Entry};
+use crate::seen::Seen;
 use crate::text::count;
 use crate::write::changeable;
 
@@ -101,7 +102,7 @@ impl<'a> Plan<'a> {
             return Err(ToolFault::new(message));
         }
         if let Some(before) = &planned.before {
-            workspace.seen.check(&planned.path, &before.content, &planned.shown)?;
+            Seen::check(workspace, &planned.path, &before.content)?;
         }
         Ok(planned)
     }

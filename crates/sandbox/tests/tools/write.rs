@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use antiphon_sandbox::Limits;
+use antiphon_sandbox::{Limits, Workspace, tool};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -182,4 +182,38 @@ async fn of_many_writers_one_wins_and_nothing_is_mixed() {
     assert!(done.iter().all(Result::is_ok), "each knows what the one before wrote");
     assert!(contents.contains(&bench.get("file")));
     assert_eq!(bench.path("").read_dir().unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[tokio::test]
+async fn what_an_earlier_process_read_or_wrote_counts_if_it_would_be_the_same_today() {
+    let files = ["same", "changed", "part", "put", "other"];
+    let bench = Bench::with(&files.map(|name| (name, "one\ntwo\nthree\n")));
+    let part = ("read", json!({"path": "part", "offset": 2, "limit": 1}));
+    let calls = [read("same"), read("./changed"), part, write("put", "mine"), read("same")];
+    let later = Bench { workspace: Workspace::new(bench.path("")).unwrap(), ..Bench::new() };
+    for (name, input) in calls {
+        if name == "write" {
+            bench.say("read", json!({"path": "put"})).await;
+        }
+        let gave = bench.call(name, input.clone()).await.expect("it works").output;
+        tool(&later.workspace, name).expect("a tool").recall(&input.into(), &gave.to_text());
+    }
+    bench.put("changed", "one\nTWO\nthree\n");
+    later
+        .check(
+            &files.map(|name| write(name, "new")),
+            expect![[r#"
+        write {"path":"same","content":"new"}
+          wrote `same`, 3 bytes in place of 14
+        write {"path":"changed","content":"new"}
+          failed: `changed` was not read before: read it, then change it
+        write {"path":"part","content":"new"}
+          wrote `part`, 3 bytes in place of 14
+        write {"path":"put","content":"new"}
+          wrote `put`, 3 bytes in place of 4
+        write {"path":"other","content":"new"}
+          failed: `other` was not read before: read it, then change it
+    "#]],
+        )
+        .await;
 }
