@@ -64,6 +64,8 @@ pub struct Scheduler {
     fired: Vec<EdgeIndex>,
     closing: VecDeque<usize>,
     executing: usize,
+    /// How many of those only wait for the node that takes over for them.
+    delegated: usize,
     paused: usize,
     failed: usize,
     cancelled: usize,
@@ -277,6 +279,7 @@ impl Scheduler {
             fired: Vec::new(),
             closing: VecDeque::new(),
             executing: 0,
+            delegated: 0,
             paused: 0,
             failed: 0,
             cancelled: 0,

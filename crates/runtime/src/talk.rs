@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use antiphon_agent::machine::{Agent, Input, Origin};
 use antiphon_agent::Definition;
+use antiphon_agent::machine::{Agent, Input, Origin};
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::{Body, Event, EventFlowId, Json, ParentId, RunId};
 use antiphon_port::Branch;

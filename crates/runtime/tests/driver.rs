@@ -711,6 +711,9 @@ async fn a_fork_at_any_position_goes_on_from_there_to_the_same_end() {
         };
         let ended = approve_all(&mut again).await;
         assert_eq!((ended.outcome, &ended.output), (Outcome::Completed, &report.output), "at {at}");
+        let events = engine.journal().read(&fork, 0, 1000).await.expect("readable");
+        let asked = events.iter().filter(|event| matches!(event.body, Body::Relay(_))).count();
+        assert_eq!(asked, 1, "at {at} it is asked once");
     }
 }
 

@@ -149,6 +149,7 @@ impl Scheduler {
         };
         let spot = &mut self.spots[node];
         let deputy = spot.kept().and_then(Rare::finish);
+        self.delegated -= usize::from(deputy.is_some());
         if end.error.is_some() || end.telemetry.is_some() {
             let rare = spot.keep();
             rare.error.clone_from(&end.error);
@@ -207,11 +208,14 @@ impl Scheduler {
         };
         if transition.edge_type == FALLBACK {
             self.unfollow(source);
+            let mut is_new = false;
             self.shift(source, |spot| {
                 spot.status = Status::Executing;
                 let rare = spot.keep();
-                (rare.deputy, rare.answer) = (Some(target), None);
+                is_new = rare.deputy.replace(target).is_none();
+                rare.answer = None;
             });
+            self.delegated += usize::from(is_new);
             let callers = &mut self.spots[target].keep().callers;
             callers.push_back(source);
             if callers.len() == 1 {
@@ -244,6 +248,8 @@ impl Scheduler {
         let rare = self.spots[node].keep();
         rare.relay = Some(Arc::new(relay.clone()));
         rare.answer = None;
+        // The `interrupt` that follows says so; a fork may be without it.
+        self.interrupted(node);
         relay.expires_at.map_or(Effects::None, |at| Effects::One(Effect::Watch(relay.id.clone(), at)))
     }
 

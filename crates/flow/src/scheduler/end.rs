@@ -372,6 +372,11 @@ impl Scheduler {
 
     /// There are no more attempts, or somebody decided that: another node takes over if there is one.
     pub(super) fn gave_up(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        if let Some(deputy) = self.spots[attempt.node].rare().deputy {
+            let message =
+                format!("what its fallback `{}` gave will not do: {}", self.flow.id(deputy), failure.message);
+            return self.lost(attempt, Failure { message, ..failure }, now, events);
+        }
         match self.flow.shape().fallback[attempt.node].filter(|_| self.may_start()) {
             Some(deputy) => self.call_deputy(attempt.node, deputy, failure, now, events),
             None => self.lost(attempt, failure, now, events),
@@ -390,7 +395,8 @@ impl Scheduler {
     /// How long to wait before the next attempt, if there is to be one.
     fn retry_delay(&self, attempt: Attempt, failure: &Failure, now: Now) -> Option<u64> {
         let node = &self.flow.nodes()[attempt.node];
-        let retry = node.retry.as_ref().filter(|_| self.may_start())?;
+        let is_done = self.spots[attempt.node].rare().deputy.is_some();
+        let retry = node.retry.as_ref().filter(|_| self.may_start() && !is_done)?;
         let unsafe_to_repeat = failure.code == ErrorCode::Timeout
             && matches!(node.class(), Class::Write | Class::External)
             && !node.idempotent

@@ -119,7 +119,7 @@ impl Scheduler {
         }
         let [executing, paused, failed, cancelled] = saved.counts;
         let keys = around.filter(|_| saved.origin.item).map_or(&flow.0.initial, |around| &around.state);
-        let spots = saved.spots.into_iter().map(spot).collect::<Option<_>>()?;
+        let spots = saved.spots.into_iter().map(spot).collect::<Option<Vec<_>>>()?;
         let decision = |number: &u8| DECISIONS.get(usize::from(*number)).copied();
         Some(Self {
             state: keys.again(saved.state),
@@ -127,6 +127,7 @@ impl Scheduler {
                 Some(around) => Some(Arc::new(Around::load(around)?)),
                 None => None,
             },
+            delegated: spots.iter().filter(|spot| spot.rare().deputy.is_some()).count(),
             spots,
             decisions: saved.decisions.iter().map(decision).collect::<Option<_>>()?,
             names: Names::of(&saved.origin),

@@ -111,7 +111,8 @@ impl Scheduler {
             return false;
         }
         let limits = &self.flow.settings().limits;
-        let slots = limits.max_concurrency.map_or(usize::MAX, |max| max.saturating_sub(self.executing));
+        let running = self.executing.saturating_sub(self.delegated);
+        let slots = limits.max_concurrency.map_or(usize::MAX, |max| max.saturating_sub(running));
         let left = limits.max_node_executions.map_or(u64::MAX, |max| max.saturating_sub(self.starts));
         if left == 0 && slots > 0 {
             events.extend(self.cut_off(StopReason::MaxNodeExecutions, now));

@@ -374,6 +374,49 @@ fn a_fallback_takes_over_and_its_output_is_the_nodes() {
 }
 
 #[test]
+fn a_fallback_that_will_not_do_is_called_once_and_needs_no_place_of_its_own() {
+    check(
+        "a:text:or=z > b, z:alone | start | fail a | finish z",
+        expect![[r#"
+        start     run a
+        fail a    run z
+        finish z  end FAILED node_failed; b: it waits for `a`, which failed
+    "#]],
+    );
+    check(
+        "a:text:retry2:or=z > b, z:alone | start | fail a | due a | fail a | due a | fail a | finish z",
+        expect![[r#"
+        start     run a
+        fail a    delay a 10
+        due a     run a~2
+        fail a    delay a 10
+        due a     run a~3
+        fail a    run z
+        finish z  end FAILED node_failed; b: it waits for `a`, which failed
+    "#]],
+    );
+    check(
+        "max1 a:or=z > b, z:alone | start | fail a | finish z | finish b",
+        expect![[r#"
+        start     run a
+        fail a    run z
+        finish z  run b
+        finish b  end COMPLETED
+    "#]],
+    );
+    check(
+        "max1 a:or=z, c:or=z, z:alone | start | fail a | fail c | finish z | finish z",
+        expect![[r#"
+        start     run a
+        fail a    run c
+        fail c    run z
+        finish z  run z#2
+        finish z  end COMPLETED
+    "#]],
+    );
+}
+
+#[test]
 fn an_isolated_failure_counts_as_completed() {
     check(
         "a:isolate > b | start | fail a | finish b",

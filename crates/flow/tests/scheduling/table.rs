@@ -2,7 +2,8 @@
 //!
 //! `a > b, a >no c:any | start | finish a` is a flow, then steps. Arrows: `>` always, `>yes`, `>no`, `>else`, `>1` only
 //! after the source's first execution, `>2` only after later ones. After a node's colon: `any`, a number to join, `pure`,
-//! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`, and first of all `broken`: an expression that fails.
+//! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`, `text`
+//! (nothing else does as its output), and first of all `broken`: an expression that fails.
 //! Before the flow: `fail-fast`, `max2`, `limit3`.
 //! Where every node has an edge that leads to it, the first one is the entry. The step `see a` shows what `a` gets.
 
@@ -14,6 +15,7 @@ use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, Json, Mode, NodeStatus, Timestamp};
 use antiphon_flow::function::{Code, Failure, Reply};
 use antiphon_flow::retry::Retry;
+use antiphon_flow::schema::Schema;
 use antiphon_flow::{
     Attempt, Builder, Class, Edge, Effect, Flow, Formula, Input, Join, Limits, Node, Now, OnFailure, Origin,
     Scheduler,
@@ -272,6 +274,7 @@ fn told_about(node: Node, part: &str) -> Node {
         "any" => node.join(Join::Any),
         "pure" => node.effect(Class::Pure),
         "isolate" => node.isolate(),
+        "text" => node.output(Schema::compile(serde_json::json!({"type": "string"})).expect("a schema")),
         "alone" => node,
         other => panic!("nothing about a node is called {other}"),
     }
