@@ -3,11 +3,13 @@
 //! In: events that the conversation has taken in. Out: a [`Layout`] of boxes, arrows and frames, and the changes
 //! that keep it up to date. Runs stand in lanes from left to right, time runs down, and every arrow points down.
 //! What is placed stays where it is unless something above it in its lane, or something it hangs from, needs
-//! the room; then it moves down and never up. The pictures [`svg`], [`mermaid`], [`dot`] and [`text`] are drawn
+//! the room; then it moves down. Only where two parts that stood apart are joined by a cause that came late does
+//! one of them move up or aside, and it is the smaller one. The pictures [`svg`], [`mermaid`], [`dot`] and [`text`] are drawn
 //! from a layout alone. Start reading at the projection's `apply`.
 
 mod adopt;
 mod dot;
+mod island;
 mod label;
 mod lane;
 mod layout;
@@ -19,7 +21,7 @@ mod status;
 mod svg;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use antiphon_event::{Body, Event};
 use antiphon_graph::{Change, Conversation, Placed};
@@ -28,13 +30,16 @@ use serde::{Deserialize, Serialize};
 use crate::request::Open;
 use crate::{Changes, Projection, path};
 
+use island::Islands;
+use lane::Lanes;
+
 pub use dot::dot;
 pub use layout::{Edge, EdgeKind, Group, Layout, Node, NodeKind, Status};
 pub use mermaid::mermaid;
 pub use svg::svg;
 pub use text::text;
 
-/// Stands for "none" where a number of a block, run, group or lane is kept.
+/// Stands for "none" where a number of a block, run or group is kept.
 const NONE: u32 = u32::MAX;
 
 /// The laid-out graph of a conversation.
@@ -49,11 +54,10 @@ pub struct Dag {
     /// The frame of each message; none for structural ones.
     frames: Vec<u32>,
     runs: Vec<Run>,
-    lanes: Vec<Lane>,
-    /// Lanes that no run is busy in.
-    free: BTreeSet<u32>,
-    /// Lanes with nothing in them.
-    empty: BTreeSet<u32>,
+    lanes: Lanes,
+    /// What arrows hold together; found again from the arrows.
+    #[serde(skip)]
+    islands: Islands,
     /// The latest block of each node.
     latest: Vec<u32>,
     /// Answers to requests that have not come yet.
@@ -64,7 +68,7 @@ pub struct Dag {
 /// Where a block stands.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Spot {
-    lane: u32,
+    lane: i32,
     /// The blocks right above and right below it in its lane.
     above: u32,
     below: u32,
@@ -95,7 +99,7 @@ struct Run {
     first: u32,
     /// The block that its next one follows.
     tip: u32,
-    lane: u32,
+    lane: Option<i32>,
     /// The block that caused it.
     cause: u32,
     /// Whether that makes it somebody's child.
@@ -113,7 +117,7 @@ impl Default for Run {
         Self {
             first: NONE,
             tip: NONE,
-            lane: NONE,
+            lane: None,
             cause: NONE,
             is_spawned: false,
             is_busy: false,
@@ -121,15 +125,6 @@ impl Default for Run {
             blocks: Vec::new(),
         }
     }
-}
-
-/// A column.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Lane {
-    /// The lowest block in it.
-    last: u32,
-    /// How many runs are busy in it.
-    busy: u32,
 }
 
 impl Dag {

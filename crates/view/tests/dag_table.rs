@@ -15,7 +15,7 @@ fn laid_out(table: &str) -> Layout {
 
 /// The column of a box: the middle of it, in lanes.
 fn lane(x: i64, w: i64) -> i64 {
-    (x + w / 2) / 344
+    (x + w / 2).div_euclid(344)
 }
 
 /// A row per box (lane, upper and lower side), per arrow, per frame.
@@ -190,6 +190,29 @@ fn a_late_result_joins_its_message_and_moves_only_what_is_below() {
 fn an_orphan_moves_below_its_parent_when_that_comes() {
     let table = r#"
         b^c1        harness_start
+        a           harness_start
+        a           tool_call      c1 agent
+        a           text           t1 "go on"
+    "#;
+    check(
+        table,
+        &expect![[r"
+        2 168..190 b:harness_start step: run start [running]
+        1  28..50  a:harness_start step: run start [running]
+        1 104..154 c1             tool call: agent [running]
+        1 168..218 t1             text: go on
+        a:harness_start -> c1 sequence
+        c1 -> b:harness_start spawn
+        c1 -> t1 sequence
+        1  74..232 msg:c1 (assistant)
+    "]],
+    );
+}
+
+#[test]
+fn a_parent_goes_above_an_orphan_that_has_grown_larger() {
+    let table = r#"
+        b^c1        harness_start
         b           tool_call      c2 agent
         c^c2        text           t2 "grandchild"
         a           harness_start
@@ -199,22 +222,41 @@ fn an_orphan_moves_below_its_parent_when_that_comes() {
     check(
         table,
         &expect![[r"
-        3 168..190 b:harness_start step: run start [running]
-        3 244..294 c2             tool call: agent [running]
-        4 308..358 t2             text: grandchild
-        2  28..50  a:harness_start step: run start [running]
-        2 104..154 c1             tool call: agent [running]
-        2 168..218 t1             text: go on
+        0  28..50  b:harness_start step: run start [running]
+        0 104..154 c2             tool call: agent [running]
+        1 168..218 t2             text: grandchild
+        -1 -112..-90 a:harness_start step: run start [running]
+        -1 -36..14  c1             tool call: agent [running]
+        -1  58..108 t1             text: go on
         b:harness_start -> c2 sequence
         c2 -> t2 spawn
         a:harness_start -> c1 sequence
         c1 -> b:harness_start spawn
         c1 -> t1 sequence
-        3 214..308 msg:c2 (assistant)
-        4 278..372 msg:t2 (assistant)
-        2  74..232 msg:c1 (assistant)
+        0  74..168 msg:c2 (assistant)
+        1 138..232 msg:t2 (assistant)
+        -1 -66..122 msg:c1 (assistant)
     "]],
     );
+    expect![[r"
+        ○     run start [running]
+        ▶     tool call agent [running]
+        ├─╮
+        │ ○   run start [running]
+        ● │   text      go on
+          ▶   tool call agent [running]
+          ╰─╮
+            ● text      grandchild
+    "]]
+    .assert_eq(&dag::text(&laid_out(table), 72));
+    let picture = dag::svg(&laid_out(table));
+    let sizes: Vec<_> =
+        picture.lines().filter(|line| line.contains("<svg") || line.contains("paper")).collect();
+    expect![[r#"
+        <svg xmlns="http://www.w3.org/2000/svg" class="dag" width="1376" height="400" viewBox="-344 -140 1376 400" role="img">
+        .dag .paper { fill: #ffffff; }
+        .dag .paper { fill: #0f1216; }
+        <rect class="paper" x="-344" y="-140" width="100%" height="100%"/>"#]].assert_eq(&sizes.join("\n"));
 }
 
 #[test]

@@ -1,12 +1,35 @@
-//! Runs that came before what caused them: their cause comes, and they move below it.
+//! Runs that came before what caused them: their cause comes, and is put above them or they below it.
+//!
+//! Whichever of the two moves fewer blocks is done, see [`super::island`]. Start reading at [`Dag::adopt`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_graph::Conversation;
 
 use super::place::{GAP, spawns};
+use super::push::Moves;
 use super::{Dag, EdgeKind, NONE};
 use crate::{Changes, path};
+
+/// How many blocks are moved for an arrow between two that are held together already, at most.
+const HELD_MAX: usize = 1024;
+
+/// Where runs go that leave their lanes.
+#[derive(Clone, Copy)]
+enum Side {
+    RightOf(i32),
+    LeftOf(i32),
+}
+
+impl Side {
+    /// The same side of another lane.
+    fn of(self, lane: i32) -> Self {
+        match self {
+            Self::RightOf(_) => Self::RightOf(lane),
+            Self::LeftOf(_) => Self::LeftOf(lane),
+        }
+    }
+}
 
 impl Dag {
     /// Takes in the runs that waited for a node that has just come.
@@ -25,48 +48,84 @@ impl Dag {
             };
             state.cause = block;
             state.is_spawned = is_spawned;
-            self.hang(run, block, changes);
+            if self.hang(run, block, changes) {
+                let kind = if is_spawned { EdgeKind::Spawn } else { EdgeKind::Reply };
+                let first = self.runs[run as usize].first;
+                self.connect(block, first, kind, changes);
+            }
         }
     }
 
-    /// Hangs a run from a block: below it, and to the right of it if it is its child. Where frames and lanes
-    /// leave no way to do so without a circle, the run stays where it is and gets no arrow.
-    fn hang(&mut self, run: u32, block: u32, changes: &mut Changes) {
+    /// Hangs a run from a block: below it, and to the right of it if it is its child. `false` where frames and
+    /// lanes leave no way to do so without a circle: the run stays where it is and gets no arrow.
+    fn hang(&mut self, run: u32, block: u32, changes: &mut Changes) -> bool {
         let state = &self.runs[run as usize];
-        let first = state.first;
-        let kind = if state.is_spawned { EdgeKind::Spawn } else { EdgeKind::Reply };
-        let (above, below) = (&self.spots[block as usize], &self.spots[first as usize]);
+        let (above, below) = (&self.spots[block as usize], &self.spots[state.first as usize]);
         let is_guest = below.owner != run;
         let is_misplaced = state.is_spawned && below.lane <= above.lane && !is_guest;
-        let pushed = || vec![(first, self.node(block).bottom() + GAP)];
-        let is_low = self.node(first).y >= self.node(block).bottom() + GAP;
-        let moves = if is_low { Some(Vec::new()) } else { self.plan(pushed(), block) };
-        let moves = match moves {
-            Some(moves) if !is_misplaced => Some(moves),
-            _ if is_guest => None,
-            _ => {
-                let family = self.family(run);
-                if family.contains(&above.owner) {
-                    return;
-                }
-                let pushed = pushed();
-                let lane = above.lane + 1;
-                self.relocate(&family, lane, changes);
-                if is_low { Some(Vec::new()) } else { self.plan(pushed, block) }
-            }
-        };
-        if let Some(moves) = moves {
+        let (upper, lower) = (above.owner, below.owner);
+        let (left, right) = (above.lane, below.lane);
+        let is_held = self.islands.together(upper, lower);
+        let (upper_size, lower_size) = (self.islands.size(upper), self.islands.size(lower));
+        let most = if is_held { HELD_MAX } else { upper_size.min(lower_size) };
+        if !is_misplaced && let Some(moves) = self.pushed_below(run, block, most) {
             self.make(moves, changes);
-            self.connect(block, first, kind, changes);
+            return true;
+        }
+        if !is_held && upper_size <= lower_size {
+            let island = self.islands.runs(upper);
+            self.relocate(&island, Side::LeftOf(right), changes);
+            self.lift(&island, self.missing(run, block), changes);
+            return true;
+        }
+        let part = if is_held { self.family(run) } else { self.islands.runs(lower) };
+        if part.is_empty() || part.contains(&upper) || (is_held && is_guest) {
+            return false;
+        }
+        self.relocate(&part, Side::RightOf(left), changes);
+        let most = if is_held { HELD_MAX } else { usize::MAX };
+        let Some(moves) = self.pushed_below(run, block, most) else {
+            return false;
+        };
+        self.make(moves, changes);
+        true
+    }
+
+    /// How far a run is from being low enough to hang from a block; 0 if it is.
+    fn missing(&self, run: u32, block: u32) -> i64 {
+        let first = self.runs[run as usize].first;
+        (self.node(block).bottom() + GAP - self.node(first).y).max(0)
+    }
+
+    /// What has to move so that a run can hang from a block. `None` if that is the block itself, or too much.
+    fn pushed_below(&self, run: u32, block: u32, most: usize) -> Option<Moves> {
+        match self.missing(run, block) {
+            0 => Some(Moves::new()),
+            missing => {
+                let first = self.runs[run as usize].first;
+                self.plan(vec![(first, self.node(first).y + missing)], block, most)
+            }
         }
     }
 
-    /// A run, its children, and theirs.
-    fn family(&self, run: u32) -> BTreeSet<u32> {
+    /// Moves runs up as they stand.
+    fn lift(&mut self, runs: &[u32], by: i64, changes: &mut Changes) {
+        if by == 0 {
+            return;
+        }
+        let blocks = runs.iter().flat_map(|run| &self.runs[*run as usize].blocks);
+        let moves = blocks.map(|block| (*block, self.node(*block).y - by)).collect();
+        self.make(moves, changes);
+    }
+
+    /// A run, its children, and theirs; nothing if they are too many.
+    fn family(&self, run: u32) -> Vec<u32> {
         let mut family = BTreeSet::from([run]);
         let mut open = vec![run];
+        let mut blocks = 0;
         while let Some(run) = open.pop() {
             for block in &self.runs[run as usize].blocks {
+                blocks += 1;
                 for to in &self.spots[*block as usize].out {
                     let child = self.spots[*to as usize].run;
                     let state = &self.runs[child as usize];
@@ -76,24 +135,31 @@ impl Dag {
                     }
                 }
             }
-        }
-        family
-    }
-
-    /// Moves runs to lanes with nothing in them, from `lane` on, as they stand to one another.
-    fn relocate(&mut self, family: &BTreeSet<u32>, lane: u32, changes: &mut Changes) {
-        let mut lanes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for run in family {
-            for block in &self.runs[*run as usize].blocks {
-                lanes.entry(self.spots[*block as usize].lane).or_default().push(*block);
+            if blocks > HELD_MAX {
+                return Vec::new();
             }
         }
-        let mut from = lane;
+        family.into_iter().collect()
+    }
+
+    /// Moves runs to lanes with nothing in them on one side of a lane, as they stand to one another.
+    fn relocate(&mut self, runs: &[u32], side: Side, changes: &mut Changes) {
+        let mut lanes: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
+        for block in runs.iter().flat_map(|run| &self.runs[*run as usize].blocks) {
+            lanes.entry(self.spots[*block as usize].lane).or_default().push(*block);
+        }
         let mut moved = BTreeMap::new();
+        let mut lanes: Vec<_> = lanes.into_iter().collect();
+        if matches!(side, Side::LeftOf(_)) {
+            lanes.reverse();
+        }
+        let mut side = side;
         for (old, mut blocks) in lanes {
-            let new = self.empty_from(from);
-            self.empty.remove(&new);
-            from = new + 1;
+            let new = match side {
+                Side::RightOf(lane) => self.lanes.empty_right_of(lane),
+                Side::LeftOf(lane) => self.lanes.empty_left_of(lane),
+            };
+            side = side.of(new);
             moved.insert(old, new);
             blocks.sort_by_key(|block| self.node(*block).y);
             for block in blocks {
@@ -102,16 +168,15 @@ impl Dag {
                 self.shift(block, changes);
             }
         }
-        for run in family {
+        for run in runs {
             let state = &mut self.runs[*run as usize];
-            let Some(new) = moved.get(&state.lane).copied() else {
+            let Some((old, new)) = state.lane.and_then(|old| Some((old, *moved.get(&old)?))) else {
                 continue;
             };
-            let old = std::mem::replace(&mut state.lane, new);
+            state.lane = Some(new);
             if state.is_busy {
-                self.lanes[new as usize].busy += 1;
-                self.free.remove(&new);
-                self.release(old);
+                self.lanes.occupy(new);
+                self.lanes.release(old);
             }
         }
     }
@@ -124,15 +189,13 @@ impl Dag {
         }
         match self.spots.get_mut(below as usize) {
             Some(spot) => spot.above = above,
-            None => self.lanes[lane as usize].last = above,
-        }
-        if self.lanes[lane as usize].last == NONE {
-            self.empty.insert(lane);
+            None => self.lanes.set_last(lane, above),
         }
     }
 
-    fn put_last(&mut self, block: u32, lane: u32) {
-        let above = std::mem::replace(&mut self.lanes[lane as usize].last, block);
+    fn put_last(&mut self, block: u32, lane: i32) {
+        let above = self.lanes.last(lane);
+        self.lanes.set_last(lane, block);
         if let Some(spot) = self.spots.get_mut(above as usize) {
             spot.below = block;
         }

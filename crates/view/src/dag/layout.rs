@@ -15,9 +15,15 @@ pub struct Layout {
     pub edges: Vec<Edge>,
     /// One frame per message, in the order they came.
     pub groups: Vec<Group>,
-    /// How far everything reaches to the right, with a margin.
+    /// The left side of everything: 0, or less if a cause that came late was put there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub x: i64,
+    /// The upper side of everything: 0, or less if a cause that came late was put there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub y: i64,
+    /// How far everything has ever reached from there to the right, with a margin.
     pub width: i64,
-    /// How far everything has ever reached down, with a margin.
+    /// How far everything has ever reached from there down, with a margin.
     pub height: i64,
 }
 
@@ -209,6 +215,11 @@ pub struct Group {
     pub speaker: Speaker,
     /// The summary that stands for it.
     pub summary: Option<MessageId>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(length: &i64) -> bool {
+    *length == 0
 }
 
 impl Node {

@@ -9,7 +9,7 @@ use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Node as GraphNode, Placed};
 
 use super::label::{self, Label, WIDTH};
-use super::{Dag, Edge, EdgeKind, Group, NONE, Node, Span, Spot};
+use super::{Dag, Edge, EdgeKind, Group, Layout, NONE, Node, Span, Spot};
 use crate::{Changes, path};
 
 /// Between two blocks, also along an arrow.
@@ -94,7 +94,7 @@ impl Dag {
     }
 
     /// The block that a new one goes right below, and the lane.
-    fn find_place(&mut self, conversation: &Conversation, placed: Placed, node: &GraphNode) -> (u32, u32) {
+    fn find_place(&mut self, conversation: &Conversation, placed: Placed, node: &GraphNode) -> (u32, i32) {
         let frame = self.frames.get(placed.message as usize).copied().unwrap_or(NONE);
         if let Some(span) = self.spans.get(frame as usize) {
             return (span.last, self.spots[span.last as usize].lane);
@@ -105,7 +105,7 @@ impl Dag {
             self.frames.resize((placed.message as usize + 1).max(self.frames.len()), NONE);
             self.frames[placed.message as usize] = self.spans.len() as u32;
         }
-        (self.lanes[lane as usize].last, lane)
+        (self.lanes.last(lane), lane)
     }
 
     /// The arrows to a new block. A block that goes above others gets none that could lead in a circle: what
@@ -162,7 +162,7 @@ impl Dag {
     }
 
     /// Links a new block into its lane and its frame.
-    fn settle(&mut self, placed: Placed, node: &GraphNode, (above, below, lane): (u32, u32, u32)) {
+    fn settle(&mut self, placed: Placed, node: &GraphNode, (above, below, lane): (u32, u32, i32)) {
         let block = self.spots.len() as u32;
         let frame = self.frames.get(placed.message as usize).copied().unwrap_or(NONE);
         let owner = self.spans.get(frame as usize).map_or(node.run_place(), |span| span.owner);
@@ -171,7 +171,7 @@ impl Dag {
         }
         match self.spots.get_mut(below as usize) {
             Some(spot) => spot.above = block,
-            None => self.lanes[lane as usize].last = block,
+            None => self.lanes.set_last(lane, block),
         }
         match self.spans.get_mut(frame as usize) {
             Some(span) => span.last = block,
@@ -179,6 +179,7 @@ impl Dag {
             None => {}
         }
         self.runs[owner as usize].blocks.push(block);
+        self.islands.grow(owner);
         let length = (placed.node as usize + 1).max(self.latest.len());
         self.latest.resize(length, NONE);
         let earlier = std::mem::replace(&mut self.latest[placed.node as usize], block);
@@ -260,6 +261,7 @@ impl Dag {
     /// Draws an arrow.
     pub(super) fn connect(&mut self, from: u32, to: u32, kind: EdgeKind, changes: &mut Changes) {
         self.spots[from as usize].out.push(to);
+        self.islands.join(self.spots[from as usize].owner, self.spots[to as usize].owner);
         let edge = Edge { from: Arc::clone(&self.node(from).id), to: Arc::clone(&self.node(to).id), kind };
         changes.append(path!["edges"], &edge);
         self.layout.edges.push(edge);
@@ -267,16 +269,15 @@ impl Dag {
 
     /// Makes everything large enough for a block.
     pub(super) fn stretch(&mut self, block: u32, changes: &mut Changes) {
-        let bottom = self.node(block).bottom() + PADDING + MARGIN;
-        let right = 2 * MARGIN + 2 * PADDING + WIDTH + i64::from(self.spots[block as usize].lane) * PITCH;
-        if bottom > self.layout.height {
-            self.layout.height = bottom;
-            changes.set(path!["height"], &bottom);
-        }
-        if right > self.layout.width {
-            self.layout.width = right;
-            changes.set(path!["width"], &right);
-        }
+        let spot = &self.spots[block as usize];
+        let header = if spot.frame == NONE { 0 } else { HEADER };
+        let left = i64::from(spot.lane) * PITCH;
+        let across = (left, left + 2 * MARGIN + 2 * PADDING + WIDTH);
+        let node = self.node(block);
+        let down = (node.y - header - MARGIN, node.bottom() + PADDING + MARGIN);
+        let Layout { x, y, width, height, .. } = &mut self.layout;
+        widen(("y", y), ("height", height), down, changes);
+        widen(("x", x), ("width", width), across, changes);
     }
 
     /// Gives a run's lane to others when it is over.
@@ -340,6 +341,24 @@ impl Dag {
                 changes.set(path!["groups", at, name], &new);
             }
         }
+    }
+}
+
+/// Makes a stretch reach from one place to another, if it does not yet, and tells what is new.
+fn widen(
+    (begin, first): (&str, &mut i64),
+    (length, reach): (&str, &mut i64),
+    (from, to): (i64, i64),
+    changes: &mut Changes,
+) {
+    let end = (*first + *reach).max(to);
+    if from < *first {
+        *first = from;
+        changes.set(path![begin], first);
+    }
+    if end - *first != *reach {
+        *reach = end - *first;
+        changes.set(path![length], reach);
     }
 }
 

@@ -18,7 +18,7 @@ impl Dag {
     pub(super) fn make_room(&mut self, block: u32, changes: &mut Changes) {
         let pushed = self.pushed_by(block, self.node(block).bottom());
         if !pushed.is_empty()
-            && let Some(moves) = self.plan(pushed, NONE)
+            && let Some(moves) = self.plan(pushed, NONE, usize::MAX)
         {
             self.make(moves, changes);
         }
@@ -26,8 +26,9 @@ impl Dag {
         self.stretch(block, changes);
     }
 
-    /// What has to move so that these blocks are as low as they are wanted. `None` if `fixed` would have to.
-    pub(super) fn plan(&self, pushed: Moves, fixed: u32) -> Option<Moves> {
+    /// What has to move so that these blocks are as low as they are wanted. `None` if `fixed` would have to, or
+    /// more than `most` blocks.
+    pub(super) fn plan(&self, pushed: Moves, fixed: u32, most: usize) -> Option<Moves> {
         let mut wanted: HashMap<u32, i64> = HashMap::new();
         let mut queue = BinaryHeap::new();
         let mut moves = Vec::new();
@@ -43,7 +44,7 @@ impl Dag {
             let Some(Reverse((_, block))) = queue.pop() else {
                 return Some(moves);
             };
-            if block == fixed {
+            if block == fixed || moves.len() == most {
                 return None;
             }
             let y = wanted[&block];

@@ -1,10 +1,10 @@
 //! A [`Dag`] taken up again. What was saved by somebody else is not trusted: every number has to lead somewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Dag, Lane, Layout, NONE, Run, Span, Spot, Status};
+use super::{Dag, Islands, Lanes, Layout, NONE, Run, Span, Spot, Status};
 use crate::request::Open;
 
 /// A [`Dag`] as it was saved, not looked at yet.
@@ -15,9 +15,7 @@ pub(super) struct Saved {
     spans: Vec<Span>,
     frames: Vec<u32>,
     runs: Vec<Run>,
-    lanes: Vec<Lane>,
-    free: BTreeSet<u32>,
-    empty: BTreeSet<u32>,
+    lanes: Lanes,
     latest: Vec<u32>,
     answers: BTreeMap<String, Status>,
     open: Open<u32>,
@@ -30,17 +28,36 @@ impl TryFrom<Saved> for Dag {
         if !saved.fits() {
             return Err("the saved layout points to places it does not have");
         }
-        let Saved { layout, spots, spans, frames, runs, lanes, free, empty, latest, answers, open } = saved;
-        Ok(Self { layout, spots, spans, frames, runs, lanes, free, empty, latest, answers, open })
+        let islands = saved.islands();
+        let Saved { layout, spots, spans, frames, runs, lanes, latest, answers, open } = saved;
+        Ok(Self { layout, spots, spans, frames, runs, lanes, islands, latest, answers, open })
     }
 }
 
 impl Saved {
+    /// What the arrows hold together.
+    fn islands(&self) -> Islands {
+        let mut islands = Islands::default();
+        if let Some(last) = self.runs.len().checked_sub(1) {
+            islands.enter(last as u32);
+        }
+        for spot in &self.spots {
+            islands.grow(spot.owner);
+        }
+        for spot in &self.spots {
+            for to in &spot.out {
+                islands.join(spot.owner, self.spots[*to as usize].owner);
+            }
+        }
+        islands
+    }
+
     fn fits(&self) -> bool {
         let among = |count: usize| move |number: u32| (number as usize) < count;
         let or_none = |count: usize| move |number: u32| number == NONE || (number as usize) < count;
         let (block, maybe_block) = (among(self.spots.len()), or_none(self.spots.len()));
-        let (run, lane) = (among(self.runs.len()), among(self.lanes.len()));
+        let run = among(self.runs.len());
+        let lane = |lane: i32| self.lanes.busy(lane).is_some();
         let maybe_frame = or_none(self.spans.len());
         let spots_fit = self.spots.iter().enumerate().all(|(at, spot)| {
             lane(spot.lane)
@@ -53,8 +70,8 @@ impl Saved {
         });
         let runs_fit = self.runs.iter().all(|state| {
             [state.first, state.tip, state.cause].into_iter().all(maybe_block)
-                && or_none(self.lanes.len())(state.lane)
-                && (!state.is_busy || self.lanes.get(state.lane as usize).is_some_and(|lane| lane.busy > 0))
+                && state.lane.is_none_or(lane)
+                && (!state.is_busy || state.lane.and_then(|lane| self.lanes.busy(lane)) > Some(0))
                 && (state.first == NONE) == (state.tip == NONE)
                 && state.blocks.iter().copied().all(block)
         });
@@ -64,8 +81,7 @@ impl Saved {
             && self.layout.groups.len() == self.spans.len()
             && self.spans.iter().all(|span| block(span.first) && block(span.last) && run(span.owner))
             && self.frames.iter().copied().all(maybe_frame)
-            && self.lanes.iter().all(|lane| maybe_block(lane.last))
-            && self.free.iter().chain(&self.empty).copied().all(lane)
+            && self.lanes.fit(self.spots.len())
             && self.latest.iter().copied().all(maybe_block)
     }
 }

@@ -15,11 +15,11 @@ const ROUND: i64 = 8;
 
 /// Draws a layout as SVG. Everything from outside is escaped; nothing is fetched.
 pub fn svg(layout: &Layout) -> String {
-    let (width, height) = (layout.width.max(1), layout.height.max(1));
+    let (x, y, width, height) = (layout.x, layout.y, layout.width.max(1), layout.height.max(1));
     let mut out = String::with_capacity(1024 + layout.nodes.len() * 600);
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dag\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dag\" width=\"{width}\" height=\"{height}\" viewBox=\"{x} {y} {width} {height}\" role=\"img\">"
     );
     out.push_str("<title>Conversation</title>\n<style>\n");
     out.push_str(STYLE);
@@ -31,7 +31,8 @@ pub fn svg(layout: &Layout) -> String {
             kind.name()
         );
     }
-    out.push_str("</defs>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+    let corner = if (x, y) == (0, 0) { String::new() } else { format!(" x=\"{x}\" y=\"{y}\"") };
+    let _ = writeln!(out, "</defs>\n<rect class=\"paper\"{corner} width=\"100%\" height=\"100%\"/>");
     layout.groups.iter().for_each(|group| frame(&mut out, group));
     arrows(&mut out, layout);
     layout.nodes.iter().for_each(|node| square(&mut out, node));

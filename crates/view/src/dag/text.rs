@@ -22,6 +22,7 @@ pub fn text(layout: &Layout, width: usize) -> String {
     }
     let mut order: Vec<_> = (0..layout.nodes.len()).collect();
     order.sort_by_key(|at| (layout.nodes[*at].y, layout.nodes[*at].x));
+    let lane = |node: &Node| ((node.x + node.w / 2 - layout.x) / PITCH).max(0) as usize;
     let lanes = layout.nodes.iter().map(lane).max().map_or(0, |lane| lane + 1);
     let mut graph = Graph { open: vec![0; lanes.min((width / 4).max(1))] };
     let mut out = String::new();
@@ -106,10 +107,6 @@ impl Graph {
         }
         row
     }
-}
-
-fn lane(node: &Node) -> usize {
-    ((node.x + node.w / 2) / PITCH).max(0) as usize
 }
 
 fn mark(kind: NodeKind) -> char {
