@@ -1,13 +1,13 @@
 //! [`Standing`]: how the last run of a branch stands, from its events alone.
 
 use antiphon_event::body::request::Relay;
-use antiphon_event::{Body, Event, NodeStatus, RelayId, RunId};
+use antiphon_event::{Body, EndReason, Event, Head, NodeStatus, RelayId, RunId};
 use anyhow::{Result, bail};
 
 /// How the last run of a branch stands.
 #[derive(Debug, Default)]
 pub(crate) struct Standing {
-    /// The last run that is nobody's child.
+    /// The last run that is nobody's child: of a flow, or a turn of an agent.
     pub(crate) root: Option<Root>,
     /// What people were asked and have not answered, in order.
     pub(crate) asked: Vec<Asked>,
@@ -46,19 +46,12 @@ impl Standing {
         let head = &event.head;
         let is_root = head.node_path.is_none();
         match &event.body {
-            Body::RunStart(_) if is_root && self.is_over() => {
-                let Some(run) = head.run_id.clone() else { return };
-                self.root = Some(Root { run, ended: None });
-                self.asked.clear();
+            Body::RunStart(_) if is_root => self.begin(head),
+            Body::HarnessStart(start) if head.node_id.is_none() && start.depth.unwrap_or(0) == 0 => {
+                self.begin(head);
             }
-            Body::RunEnd(end) => {
-                self.asked.retain(|asked| asked.run != head.run_id);
-                if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref())
-                {
-                    root.ended.clone_from(&end.status);
-                    self.asked.clear();
-                }
-            }
+            Body::RunEnd(end) => self.end(head, end.status.clone()),
+            Body::HarnessEnd(end) => self.end(head, Some(status(end.reason.as_ref()))),
             Body::Resumed(_) => {
                 if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref())
                 {
@@ -75,6 +68,21 @@ impl Standing {
                 self.asked.retain(|asked| asked.run != head.run_id || asked.node != node);
             }
             _ => {}
+        }
+    }
+
+    fn begin(&mut self, head: &Head) {
+        if let Some(run) = head.run_id.clone().filter(|_| self.is_over()) {
+            self.root = Some(Root { run, ended: None });
+            self.asked.clear();
+        }
+    }
+
+    fn end(&mut self, head: &Head, status: Option<NodeStatus>) {
+        self.asked.retain(|asked| asked.run != head.run_id);
+        if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref()) {
+            root.ended = status;
+            self.asked.clear();
         }
     }
 
@@ -105,6 +113,17 @@ impl Standing {
     /// Whether a request waits for an answer.
     pub(crate) fn asks(&self, relay: &RelayId) -> bool {
         self.asked.iter().any(|asked| asked.relay.id == *relay)
+    }
+}
+
+/// How a turn of an agent ended, in the words of a run.
+fn status(reason: Option<&EndReason>) -> NodeStatus {
+    match reason {
+        Some(EndReason::Cancelled) => NodeStatus::Cancelled,
+        Some(EndReason::Error | EndReason::Budget | EndReason::Interrupted) => NodeStatus::Failed,
+        Some(EndReason::Done | EndReason::MaxIterations | EndReason::Other(_)) | None => {
+            NodeStatus::Completed
+        }
     }
 }
 

@@ -85,7 +85,7 @@ fn read(path: &Path, output: &Output) -> Result<Option<Definition>> {
 /// The agent that was talked with last in a session.
 fn of_session(past: &[Event]) -> Option<Definition> {
     past.iter().rev().find_map(|event| match &event.body {
-        Body::HarnessStart(start) if event.head.node_id.is_none() => {
+        Body::HarnessStart(start) if event.head.node_id.is_none() && start.depth.unwrap_or(0) == 0 => {
             serde_json::from_str(start.definition.as_ref()?.as_str()).ok()
         }
         _ => None,

@@ -304,3 +304,39 @@ fn events_are_lines_for_programs() {
         ran.err
     );
 }
+
+#[test]
+fn a_session_goes_on_with_its_agent_and_not_with_one_that_it_called() {
+    let agent = "\
+antiphon: 1
+name: lead
+model:
+  provider: scripted
+  replies:
+    - {when: begin, steps: [{tool_call: {id: c1, name: agent, input: {agent: hand, task: work}}}]}
+    - [{text: the lead}]
+agents: {hand: {model: {provider: scripted, replies: [[{text: the hand}]]}}}
+";
+    let place = Place::new(&[("agent.yaml", agent)]);
+    let mut told = place.run(&["chat", "--agent", "agent.yaml", "--input", "begin"]).out;
+    told += &place.run(&["chat", "--session", "last", "--input", "go on"]).out;
+    assert_eq!(told, "the lead\nthe lead\n");
+}
+
+#[test]
+fn a_turn_that_waits_can_be_cancelled_and_the_list_says_so() {
+    let place = Place::new(&[("agent.yaml", AGENT)]);
+    let status = || {
+        let listed = place.run(&["sessions", "ls"]).out;
+        let words = ["waiting", "cancelled", "completed"];
+        words.into_iter().filter(|word| listed.contains(word)).collect::<Vec<_>>().join(" ")
+    };
+    place.run(&["chat", "--agent", "agent.yaml", "--input", "change it"]);
+    assert_eq!(status(), "waiting");
+    let cancelled = place.run(&["cancel", "last", "--now"]);
+    assert_eq!((cancelled.code, status().as_str()), (Some(0), "cancelled"), "{}", cancelled.err);
+    let again = place.run(&["cancel", "last"]);
+    assert_eq!((again.code, again.err.contains("has ended: cancelled")), (Some(2), true), "{}", again.err);
+    place.run(&["chat", "--session", "last", "--input", "hello"]);
+    assert_eq!(status(), "completed");
+}
