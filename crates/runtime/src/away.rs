@@ -247,7 +247,7 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
     let nobody = || Refused::Agent("nobody equips agents here".to_owned());
     let outfitter = parts.outfitter.clone().ok_or_else(nobody)?;
     let kit = outfitter.outfit(definition, Some(journey.within)).await.map_err(Refused::Agent)?;
-    driver.tree.machines[0].equip(kit);
+    driver.tree.machines[0].equip(kit, Some(&*outfitter));
     if is_old {
         resume::take_over(&mut driver)?;
     } else {

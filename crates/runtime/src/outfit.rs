@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use antiphon_agent::machine::World;
+use antiphon_agent::machine::{Origin, World};
 use antiphon_agent::permission::{Policy, Subject};
 use antiphon_agent::{Definition, Outfit};
 use antiphon_event::Json;
@@ -39,6 +39,12 @@ impl World for Kit {
 pub trait Outfitter: Send + Sync + 'static {
     /// What an agent needs; within the rules of the agent that calls it, if one does. Why it cannot be had otherwise.
     fn outfit(&self, definition: Arc<Definition>, within: Option<Policy>) -> Future<Result<Kit, String>>;
+
+    /// What one run of it is given of that, told which run it is: all of it, unless somebody stands in for its model or
+    /// its tools. Called before a run begins or is taken up.
+    fn assign(&self, _run: &Origin, kit: Kit) -> Kit {
+        kit
+    }
 
     /// Keeps a rule for the whole project.
     fn keep(&self, rule: &Json) -> Result<(), String>;

@@ -89,7 +89,7 @@ impl Engine {
         driver.tree.remember(&before);
         let agent = in_conversation(Arc::new(definition), origin, &before);
         let machine = driver.tree.add(Mind::Agent(Box::new(agent)), None);
-        driver.tree.machines[0].equip(kit);
+        driver.tree.machines[machine].equip(kit, parts.outfitter.as_deref());
         driver.tell(machine, Input::Start)?;
         if invocation.session.is_none() {
             parts.journal.create(&branch).await?;
@@ -130,7 +130,7 @@ impl Engine {
     pub(crate) async fn equip_root(&self, tree: &mut Tree) -> Result<(), Refused> {
         if let Some(agent) = tree.machines[0].mind.as_agent() {
             let kit = self.kit(Arc::clone(agent.definition())).await?;
-            tree.machines[0].equip(kit);
+            tree.machines[0].equip(kit, self.0.outfitter.as_deref());
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(crate) use self::saved::Saved;
 use crate::away::Away;
 use crate::code::Session;
 use crate::mind::{MODEL, Mind, reply};
-use crate::outfit::Kit;
+use crate::outfit::{Kit, Outfitter};
 
 /// One run of the tree.
 #[derive(Debug)]
@@ -85,15 +85,18 @@ impl Machine {
     }
 
     /// Gives an agent what it does its work with; its tools hear of the calls that it remembers.
-    pub(crate) fn equip(&mut self, kit: Kit) {
-        if let Some(agent) = self.mind.as_agent_mut() {
-            agent.equip(Arc::clone(&kit.outfit));
-            agent.recollect(|tool, input, output| {
-                if let Some(tool) = kit.tools.get(tool) {
-                    tool.recall(input, output);
-                }
-            });
-        }
+    pub(crate) fn equip(&mut self, kit: Kit, outfitter: Option<&dyn Outfitter>) {
+        let Some(agent) = self.mind.as_agent_mut() else { return };
+        let kit = match outfitter {
+            Some(outfitter) => outfitter.assign(agent.origin(), kit),
+            None => kit,
+        };
+        agent.equip(Arc::clone(&kit.outfit));
+        agent.recollect(|tool, input, output| {
+            if let Some(tool) = kit.tools.get(tool) {
+                tool.recall(input, output);
+            }
+        });
         self.kit = Some(kit);
     }
 

@@ -156,7 +156,7 @@ impl Driver {
             Err(why) => return self.not_equipped(machine, why),
         };
         let inner = &mut self.tree.machines[machine];
-        inner.equip(kit);
+        inner.equip(kit, self.parts.outfitter.as_deref());
         if inner.mind.has_started() {
             return self.take_up_agent(machine);
         }
