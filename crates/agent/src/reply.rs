@@ -58,6 +58,17 @@ pub enum Stop {
     Filtered,
 }
 
+impl Stop {
+    /// What people are told of an answer that was cut.
+    pub fn remark(self) -> Option<&'static str> {
+        match self {
+            Self::Done | Self::Calls => None,
+            Self::Length => Some("the model ran into the bound on what it may write: its answer is cut"),
+            Self::Filtered => Some("the vendor did not let the model go on: its answer is cut"),
+        }
+    }
+}
+
 /// What a thousand thousand tokens cost in US dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {

@@ -1,22 +1,27 @@
-//! [`Fixture`]: a run as a folder, and what a flow does now when it is given the same answers from outside.
+//! [`Fixture`]: a run as a folder, and what a flow or an agent does now when it is given the same answers from outside.
 //!
 //! ```text
-//! fixture.json     the task, the state it began with, what came of it, and the flow file if that is known
-//! flow.json        the flow as it was
-//! outcomes.jsonl   what every piece of work outside the flow came to, by node, execution and attempt
+//! fixture.json     what it was given, what came of it, and the file of the flow or the agent if that is known
+//! flow.json        the flow as it was, or
+//! agent.json       the agent as it was
+//! outcomes.jsonl   what work outside came to: of a flow by node, execution and attempt; of agents what their models
+//!                  answered and what their tools gave, by run
 //! decisions.jsonl  what people decided
+//! told.jsonl       of agents: the system prompts and tools that their models were told
 //! events.jsonl     everything that happened
 //! ```
-//! Start reading at [`Fixture::record`], then [`replay`].
+//! Start reading at [`Fixture::record`], then [`replay`] and [`talk::replay`].
 
 pub(crate) mod digest;
 mod outcome;
 pub(crate) mod replay;
+pub(crate) mod talk;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use antiphon_event::body::content::UserContent;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, Json, Lines};
 use anyhow::{Context, Result, bail};
@@ -26,19 +31,41 @@ use serde_json::Value;
 
 pub(crate) use outcome::{Outcome, outcomes};
 
+use self::talk::Talk;
 use crate::standing::path_of;
 
 /// The version of the folder.
 const VERSION: u32 = 1;
+/// The flow or the agent as it was.
+const FLOW: &str = "flow.json";
+const AGENT: &str = "agent.json";
 
 /// A run as a folder.
 #[derive(Debug)]
 pub(crate) struct Fixture {
     pub(crate) about: About,
-    pub(crate) flow: Json,
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) work: Work,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) events: Vec<Event>,
+}
+
+/// What ran.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// A flow, and what its work outside came to.
+    Flow(Json, Vec<Outcome>),
+    /// An agent that somebody talked with.
+    Talk(Talk),
+}
+
+impl Work {
+    /// How much came from outside.
+    pub(crate) fn outcomes(&self) -> usize {
+        match self {
+            Self::Flow(_, outcomes) => outcomes.len(),
+            Self::Talk(talk) => talk.outcomes.len(),
+        }
+    }
 }
 
 /// What a run was given and what came of it.
@@ -48,19 +75,41 @@ pub(crate) struct About {
     /// The flow file, from this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) flow: Option<PathBuf>,
+    /// The agent file, from this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<PathBuf>,
+    /// What was said to the agent, turn by turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<UserContent>,
     /// The task.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub(crate) input: Value,
     /// What the state began with instead of its defaults.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) state: BTreeMap<String, Json>,
     /// The state at the end.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub(crate) end_state: Value,
 }
 
-/// What a person decided about a request of a node.
+impl About {
+    fn new() -> Self {
+        Self {
+            antiphon: VERSION,
+            flow: None,
+            agent: None,
+            messages: Vec::new(),
+            input: Value::Null,
+            state: BTreeMap::new(),
+            end_state: Value::Null,
+        }
+    }
+}
+
+/// What a person decided about a request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Decision {
-    /// The node, with the nodes around it.
+    /// The node that asked, with the nodes around it; of agents that somebody talks with, the run.
     pub(crate) node: String,
     /// The request, without the run.
     pub(crate) request: String,
@@ -69,11 +118,10 @@ pub(crate) struct Decision {
 }
 
 impl Fixture {
-    /// The last run of a history; refused if it has not ended, or somebody cut it off, which no flow can repeat.
+    /// The last run of a flow in a history; refused if it has not ended, or somebody cut it off, which no flow can repeat.
     pub(crate) fn record(events: Vec<Event>, end_state: Value, flow: Option<PathBuf>) -> Result<Self> {
-        let is_root =
-            |event: &Event| matches!(event.body, Body::RunStart(_)) && event.head.node_path.is_none();
-        let first = events.iter().rposition(is_root).context("the session holds no run of a flow")?;
+        let first =
+            events.iter().rposition(is_root).context("the session holds no run of a flow or of an agent")?;
         let events: Vec<Event> = events.into_iter().skip(first).collect();
         let Body::RunStart(start) = &events[0].body else { unreachable!("it was found by its type") };
         let run = &events[0].head.run_id;
@@ -90,12 +138,19 @@ impl Fixture {
         let input = start.input.as_ref().map(Json::value).unwrap_or_default();
         let state = start.state.clone().unwrap_or_default();
         Ok(Self {
-            about: About { antiphon: VERSION, flow, input, state, end_state },
-            flow: definition,
-            outcomes: outcomes(&events),
+            about: About { flow, input, state, end_state, ..About::new() },
+            work: Work::Flow(definition, outcomes(&events)),
             decisions: decisions(&events),
             events,
         })
+    }
+
+    /// All turns of a conversation; refused if the last one has not ended.
+    pub(crate) fn record_talk(events: Vec<Event>, agent: Option<PathBuf>) -> Result<Self> {
+        let talk = Talk::record(&events)?;
+        let messages = talk.messages.clone();
+        let about = About { agent, messages, ..About::new() };
+        Ok(Self { about, decisions: talk::decisions(&events), work: Work::Talk(talk), events })
     }
 
     /// Writes the folder; refused if something is there.
@@ -104,13 +159,27 @@ impl Fixture {
             bail!("{} is there already and not empty", folder.display());
         }
         fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        self.rewrite(folder)
+    }
+
+    /// Writes the folder again.
+    pub(crate) fn rewrite(&self, folder: &Path) -> Result<()> {
         let write = |name: &str, text: String| {
             let path = folder.join(name);
             fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
         };
         write("fixture.json", pretty(&self.about)?)?;
-        write("flow.json", pretty(&self.flow.value())?)?;
-        write("outcomes.jsonl", lines(&self.outcomes)?)?;
+        match &self.work {
+            Work::Flow(flow, outcomes) => {
+                write(FLOW, pretty(&flow.value())?)?;
+                write("outcomes.jsonl", lines(outcomes)?)?;
+            }
+            Work::Talk(talk) => {
+                write(AGENT, pretty(&talk.agent.value())?)?;
+                write("outcomes.jsonl", lines(&talk.outcomes)?)?;
+                write("told.jsonl", lines(&talk.told)?)?;
+            }
+        }
         write("decisions.jsonl", lines(&self.decisions)?)?;
         write("events.jsonl", self.events.iter().map(|event| event.to_json() + "\n").collect())
     }
@@ -126,21 +195,37 @@ impl Fixture {
         if about.antiphon != VERSION {
             bail!("fixture.json is of version {}, and this program reads version {VERSION}", about.antiphon);
         }
-        let flow: Value = serde_json::from_str(&open("flow.json")?).context("flow.json")?;
+        let json = |name: &'static str| {
+            Ok::<_, anyhow::Error>(Json::from(serde_json::from_str::<Value>(&open(name)?).context(name)?))
+        };
+        let work = if about.messages.is_empty() {
+            Work::Flow(json(FLOW)?, parse(&open("outcomes.jsonl")?).context("outcomes.jsonl")?)
+        } else {
+            Work::Talk(Talk {
+                agent: json(AGENT)?,
+                messages: about.messages.clone(),
+                outcomes: parse(&open("outcomes.jsonl")?).context("outcomes.jsonl")?,
+                told: parse(&open("told.jsonl")?).context("told.jsonl")?,
+            })
+        };
         Ok(Self {
             about,
-            flow: Json::from(flow),
-            outcomes: parse(&open("outcomes.jsonl")?).context("outcomes.jsonl")?,
+            work,
             decisions: parse(&open("decisions.jsonl")?).context("decisions.jsonl")?,
             events: events(&open("events.jsonl")?).context("events.jsonl")?,
         })
     }
 }
 
-/// What people decided, in order.
+/// Whether a run of a flow begins with this event that is nobody's child.
+pub(crate) fn is_root(event: &Event) -> bool {
+    matches!(event.body, Body::RunStart(_)) && event.head.node_path.is_none()
+}
+
+/// What people decided that a flow asked, in order.
 fn decisions(events: &[Event]) -> Vec<Decision> {
     let of = |event: &Event| match &event.body {
-        Body::RelayResolved(resolved) => Some(Decision {
+        Body::RelayResolved(resolved) if event.head.agent.is_none() => Some(Decision {
             node: path_of(event),
             request: request(resolved.relay_id.as_str()).to_owned(),
             resolved: resolved.as_ref().clone(),

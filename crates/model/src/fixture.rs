@@ -22,10 +22,11 @@ pub(crate) struct Fixture {
     pub(crate) deltas: Vec<Said>,
 }
 
-/// What was answered, piece by piece.
+/// One piece of an answer as it is kept: a [`Delta`], or the [`Fault`] that it broke off with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Said {
+#[expect(missing_docs, reason = "they are what they are in a delta and a fault")]
+pub enum Said {
     Text(String),
     Reasoning(String),
     Signature(String),
@@ -38,7 +39,8 @@ pub(crate) enum Said {
 /// Why it stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Reason {
+#[expect(missing_docs, reason = "they are what they are in a delta")]
+pub enum Reason {
     Done,
     Calls,
     Length,
@@ -73,7 +75,8 @@ impl Said {
         }
     }
 
-    pub(crate) fn delta(&self) -> Result<Delta, Fault> {
+    /// The piece as a model says it.
+    pub fn delta(&self) -> Result<Delta, Fault> {
         match self.clone() {
             Self::Text(text) => Ok(Delta::Text(text)),
             Self::Reasoning(text) => Ok(Delta::Reasoning(text)),
@@ -96,7 +99,7 @@ impl Said {
     }
 
     /// Whether nothing comes after it.
-    pub(crate) fn is_last(&self) -> bool {
+    pub fn is_last(&self) -> bool {
         matches!(self, Self::Stop(_) | Self::Fault { .. })
     }
 }

@@ -25,6 +25,7 @@ mod refused;
 mod replay;
 mod script;
 
+pub use fixture::{Reason, Said};
 pub use open::{Models, PROVIDERS, open};
 pub use price::Prices;
 pub use record::Recorder;

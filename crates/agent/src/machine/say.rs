@@ -10,7 +10,7 @@ use antiphon_event::{Body, EndReason, Event, Json, StreamId};
 use serde_json::{Value, json};
 
 use super::{Agent, Now, Refusal, Replied};
-use crate::{Delta, Fault, Stop};
+use crate::{Delta, Fault};
 
 /// How often a model call that failed is made again, unless the model says otherwise.
 const RETRIES: u32 = 2;
@@ -104,11 +104,7 @@ impl Agent {
         if !self.may_ask() {
             return Err(Refusal::Late(self.origin.run.clone()));
         }
-        let cut = match replied.stop {
-            Stop::Done | Stop::Calls => None,
-            Stop::Length => Some("the model ran into the bound on what it may write: its answer is cut"),
-            Stop::Filtered => Some("the vendor did not let the model go on: its answer is cut"),
-        };
+        let cut = replied.stop.remark();
         let mut events = vec![self.event(now, Body::Usage(Box::new(usage(&replied))))];
         events.extend(cut.map(|message| self.remark(now, message.to_owned())));
         Ok(events)

@@ -237,6 +237,10 @@ pub(crate) struct Test {
     /// The flow file to test, instead of the one that was recorded.
     #[arg(long, value_name = "FILE")]
     pub(crate) flow: Option<PathBuf>,
+
+    /// The agent file to test, instead of the one that was recorded.
+    #[arg(long, value_name = "FILE", conflicts_with = "flow")]
+    pub(crate) agent: Option<PathBuf>,
 }
 
 /// `KEY=VALUE`.

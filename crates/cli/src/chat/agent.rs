@@ -67,7 +67,7 @@ pub(super) fn model_name(model: &ModelUse) -> String {
 }
 
 /// The agent of a file; nothing if it is none.
-fn read(path: &Path, output: &Output) -> Result<Option<Definition>> {
+pub(crate) fn read(path: &Path, output: &Output) -> Result<Option<Definition>> {
     let name = path.display().to_string();
     let text = flow_file::open(&name).map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
     match antiphon_flow::file::read_agent(&name, &text, &antiphon::inspect) {

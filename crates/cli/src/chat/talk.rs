@@ -1,12 +1,14 @@
 //! [`Talk`]: a conversation with an agent, turn by turn.
 
+use std::path::PathBuf;
+
 use antiphon_agent::Definition;
 use antiphon_event::body::content::UserContent;
 use antiphon_event::{Body, Event, Json, SessionId};
 use antiphon_port::Branch;
 use antiphon_runtime::{Engine, Invocation, Outcome};
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::turn::{Ended, Show, Turn};
 use crate::command::run::plain;
@@ -27,6 +29,8 @@ pub(crate) struct Talk {
     pub(crate) shelf: Shelf,
     /// Who answers.
     pub(crate) definition: Definition,
+    /// The file that says so, if one does.
+    pub(crate) file: Option<PathBuf>,
     /// The session, once something was said in it.
     pub(crate) session: Option<SessionId>,
     /// How turns are shown.
@@ -40,7 +44,10 @@ impl Talk {
         let title = unit::flat(text).chars().take(TITLE_MAX).collect();
         let task = Json::from(Value::from(text));
         let session = self.session.clone();
-        let invocation = Invocation { session, title: Some(title), said: true, ..Invocation::new(task) };
+        let path = self.file.as_ref().and_then(|file| std::path::absolute(file).ok());
+        let metadata = path.map(|path| Json::from(json!({"agent": path.display().to_string()})));
+        let invocation =
+            Invocation { session, title: Some(title), metadata, said: true, ..Invocation::new(task) };
         let run = self.engine.talk(self.definition.clone(), invocation).await.map_err(plain)?;
         self.session = Some(run.session().clone());
         if is_new && self.show != Show::Terminal {

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Chat, output: &mut Output) -> Result<Exit> {
     };
     let input = args.input.as_deref().map(value::text).transpose()?;
     let engine = engine(shelf.journal.clone())?.inbox();
-    let talk = Talk { engine, shelf, definition, session, show };
+    let talk = Talk { engine, shelf, definition, file: args.agent.clone(), session, show };
     task::wait(async move {
         match input {
             None if show == Show::Terminal => dialogue::run(talk, output).await,

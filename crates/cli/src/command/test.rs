@@ -1,15 +1,19 @@
-//! `antiphon test`: fixtures in, what the flow does differently now out.
+//! `antiphon test`: fixtures in, what the flow or the agent does differently now out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use antiphon_agent::Definition;
+use antiphon_event::Json;
 use antiphon_flow::Flow;
 use anyhow::{Context, Result, bail};
 
 use crate::args::flows::Test;
+use crate::chat::agent;
 use crate::exit::Exit;
-use crate::fixture::Fixture;
 use crate::fixture::digest::{Difference, Digest};
 use crate::fixture::replay::replay;
+use crate::fixture::talk::{self, Talk};
+use crate::fixture::{Fixture, Work};
 use crate::output::Output;
 use crate::render::{Ink, Line, paint};
 use crate::task;
@@ -19,7 +23,7 @@ pub(crate) fn run(args: &Test, output: &mut Output) -> Result<Exit> {
     let (mut same, mut changed) = (0, 0);
     for folder in &args.folders {
         let (compared, differences) =
-            test(folder, args.flow.as_deref(), output).with_context(|| folder.display().to_string())?;
+            test(folder, args, output).with_context(|| folder.display().to_string())?;
         let name = Line::new().ink(Ink::Strong, folder.display().to_string()).plain("  ");
         let page = output.page();
         let mut lines = Vec::new();
@@ -37,23 +41,61 @@ pub(crate) fn run(args: &Test, output: &mut Output) -> Result<Exit> {
     Ok(if changed == 0 { Exit::Done } else { Exit::Failed })
 }
 
-fn test(folder: &Path, flow: Option<&Path>, output: &Output) -> Result<(usize, Vec<Difference>)> {
+fn test(folder: &Path, args: &Test, output: &Output) -> Result<(usize, Vec<Difference>)> {
     let fixture = Fixture::read(folder)?;
-    let flow = current(&fixture, folder, flow, output)?;
-    let replayed = task::wait(replay(&fixture, flow))?;
-    let was = Digest::of(&fixture.events, &fixture.about.end_state);
-    let is = Digest::of(&replayed.events, &replayed.report.state);
+    let (was, is) = match &fixture.work {
+        Work::Flow(flow, outcomes) => {
+            let flow = current(&fixture, flow, folder, args.flow.as_deref(), output)?;
+            let replayed = task::wait(replay(&fixture, outcomes, flow))?;
+            let was = Digest::of(&fixture.events, &fixture.about.end_state);
+            (was, Digest::of(&replayed.events, &replayed.report.state))
+        }
+        Work::Talk(talk) => {
+            let definition = current_agent(&fixture, talk, folder, args.agent.as_deref(), output)?;
+            let replayed = task::wait(talk::replay::replay(talk, &fixture.decisions, folder, &definition))?;
+            let was = Digest::of_talk(&fixture.events, &talk.told);
+            (was, Digest::of_talk(&replayed.events, &replayed.told))
+        }
+    };
     Ok((was.len(), was.differences(&is)))
 }
 
-/// The flow to test: the one that was named, the file it was recorded from, or as it was recorded.
-fn current(fixture: &Fixture, folder: &Path, named: Option<&Path>, output: &Output) -> Result<Flow> {
-    let kept = fixture.about.flow.as_ref().map(|path| folder.join(path)).filter(|path| path.exists());
-    match named.map(Path::to_owned).or(kept) {
+/// The file to test: the one that was named, or the one it was recorded from if that is there.
+fn file(folder: &Path, named: Option<&Path>, kept: Option<&PathBuf>) -> Option<PathBuf> {
+    let kept = kept.map(|path| folder.join(path)).filter(|path| path.exists());
+    named.map(Path::to_owned).or(kept)
+}
+
+/// The flow to test, or as it was recorded.
+fn current(
+    fixture: &Fixture,
+    recorded: &Json,
+    folder: &Path,
+    named: Option<&Path>,
+    output: &Output,
+) -> Result<Flow> {
+    match file(folder, named, fixture.about.flow.as_ref()) {
         Some(path) => match super::run::load(&path, output) {
             Some(flow) => Ok(flow),
             None => bail!("{} is no flow", path.display()),
         },
-        None => Flow::from_document(&fixture.flow).map_err(Into::into),
+        None => Flow::from_document(recorded).map_err(Into::into),
+    }
+}
+
+/// The agent to test, or as it was recorded.
+fn current_agent(
+    fixture: &Fixture,
+    talk: &Talk,
+    folder: &Path,
+    named: Option<&Path>,
+    output: &Output,
+) -> Result<Definition> {
+    match file(folder, named, fixture.about.agent.as_ref()) {
+        Some(path) => match agent::read(&path, output)? {
+            Some(definition) => Ok(definition),
+            None => bail!("{} is no agent", path.display()),
+        },
+        None => talk.definition(),
     }
 }
