@@ -28,6 +28,7 @@ pub use source::{Source, Sources, built_in};
 use address::Seen;
 use matching::{Decision, Matcher, Part};
 use shell::{Beyond, Line};
+use source::KEPT_IN;
 use text::shown;
 
 /// Whether a pattern fits.
@@ -245,6 +246,9 @@ fn parts_of_line<'a>(line: &'a Line<'a>) -> Vec<Part<'a>> {
     let mut parts: Vec<_> = commands.chain(beyond).chain(hidden).collect();
     if parts.is_empty() {
         parts.push(Part::Hidden(Beyond { what: "it holds no command", text: "" }));
+    }
+    if line.mentions(KEPT_IN) {
+        parts.push(Part::Path { given: KEPT_IN, resolved: Some(format!("/{KEPT_IN}")), writes: true });
     }
     parts
 }

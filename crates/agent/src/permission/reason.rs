@@ -60,7 +60,9 @@ fn described(part: &Part<'_>) -> String {
             let does = if *writes { "writing" } else { "reading" };
             let given = shown(given);
             match resolved {
-                Some(path) if shown(path) == given => format!("{does} `{given}`"),
+                Some(path) if shown(path).trim_start_matches('/') == given.trim_start_matches('/') => {
+                    format!("{does} `{given}`")
+                }
                 Some(path) => format!("{does} `{given}` (really `{}`)", shown(path)),
                 None => format!("{does} `{given}` (it could not be found)"),
             }

@@ -57,6 +57,14 @@ impl Word {
     pub(super) fn is_literal(&self) -> bool {
         self.stars.is_empty() && !self.odd && !self.dynamic
     }
+
+    fn mentions(&self, name: &str) -> bool {
+        let may_be = |part: &str| {
+            let known = part.find(['*', '?', '[', '{']).map(|wild| &part[..wild]);
+            known.is_some_and(|known| !known.is_empty() && name.starts_with(known))
+        };
+        self.text.contains(name) || (!self.is_literal() && self.text.split('/').any(may_be))
+    }
 }
 
 /// Something no rule about commands covers.
@@ -84,6 +92,13 @@ impl<'a> Line<'a> {
             Err(stopped) => reader.line.hidden = Some(stopped),
         }
         reader.line
+    }
+
+    /// Whether it names a file or folder anywhere, or holds a wildcard that may stand for it.
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        let rest = self.beyond.iter().chain(&self.hidden);
+        self.commands.iter().flat_map(|command| &command.words).any(|word| word.mentions(name))
+            || rest.into_iter().any(|beyond| beyond.text.contains(name))
     }
 }
 

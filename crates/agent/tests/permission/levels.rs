@@ -90,6 +90,40 @@ fn sources_stand_in_order_and_grants_undo_no_denial() {
 }
 
 #[test]
+fn a_line_that_names_where_grants_are_kept_is_asked() {
+    let sources = Sources { agent: rules(&["allow bash"]), place: place(), ..Sources::default() };
+    check(
+        &sources.policy(),
+        &[
+            "bash cp x .antiphon/grants.json",
+            "bash cd .anti'pho'n && cp ../x grants.json",
+            "bash echo x > ./.antiphon/grants.json",
+            "bash mkdir -p sub/.a*",
+            "bash mkdir .{antiphon,other}",
+            "bash cat <<E > .antiphon/grants.json",
+            "bash cat .gitignore .git*",
+            "bash ls *",
+        ],
+        expect![[r#"
+            ask   bash cp x .antiphon/grants.json
+                    bash: {ask: "*", path: "/**/.antiphon"} (built in) asks about writing `.antiphon`
+            ask   bash cd .anti'pho'n && cp ../x grants.json
+                    bash: {ask: "*", path: "/**/.antiphon"} (built in) asks about writing `.antiphon`
+            ask   bash echo x > ./.antiphon/grants.json
+                    bash: {ask: "*", path: "/**/.antiphon"} (built in) asks about writing `.antiphon`
+            ask   bash mkdir -p sub/.a*
+                    bash: {ask: "*", path: "/**/.antiphon"} (built in) asks about writing `.antiphon`
+            ask   bash mkdir .{antiphon,other}
+                    bash: {ask: "*", path: "/**/.antiphon"} (built in) asks about writing `.antiphon`
+            ask   bash cat <<E > .antiphon/grants.json
+                    bash: {ask: "*", path: "/**/.antiphon"} (built in) asks about writing `.antiphon`
+            allow bash cat .gitignore .git*
+            allow bash ls *
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_built_in_can_be_read() {
     let table: String = built_in().iter().map(|rule| format!("{rule}\n")).collect();
     expect![[r#"

@@ -100,7 +100,8 @@ edges: [work -> tell]
         exit 0
         fix  same, 4 things compared
         1 same, 0 changed
-    "#]].assert_eq(&place.tell("record last --to fix\ntest fix"));
+    "#]]
+    .assert_eq(&place.tell("record last --to fix\ntest fix"));
 }
 
 /// Uses tools, asks, calls other agents on its branch and elsewhere, fails for a moment.
