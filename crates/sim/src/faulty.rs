@@ -1,6 +1,6 @@
 //! [`Faulty`]: a journal whose process dies at appends.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use antiphon_event::{Event, SessionId};
@@ -9,6 +9,8 @@ use antiphon_port::{
     SessionSummary, Verdict,
 };
 use fastrand::Rng;
+
+use crate::ledger::Ledger;
 
 /// How often an append goes wrong.
 #[derive(Debug, Clone, Copy)]
@@ -27,36 +29,24 @@ pub(crate) struct Faulty {
     dead: AtomicBool,
     /// Whether saved folds are not found.
     is_forgetful: bool,
-    /// Appends made, over all processes.
-    pub(crate) appends: Arc<AtomicU64>,
-    /// The last position that was acknowledged.
-    pub(crate) acknowledged: Arc<AtomicU64>,
+    /// What was appended, by all processes.
+    ledger: Arc<Ledger>,
 }
 
 impl Faulty {
-    pub(crate) fn new(
-        inner: Arc<dyn Journal>,
-        trouble: Trouble,
-        seed: u64,
-        counts: (Arc<AtomicU64>, Arc<AtomicU64>),
-    ) -> Self {
-        let (appends, acknowledged) = counts;
+    pub(crate) fn new(inner: Arc<dyn Journal>, trouble: Trouble, seed: u64, ledger: Arc<Ledger>) -> Self {
         let chance = Mutex::new(Rng::with_seed(seed));
-        Self {
-            inner,
-            trouble,
-            chance,
-            dead: AtomicBool::new(false),
-            is_forgetful: false,
-            appends,
-            acknowledged,
-        }
+        Self { inner, trouble, chance, dead: AtomicBool::new(false), is_forgetful: false, ledger }
     }
 
     /// The same events without faults and without saved folds.
-    pub(crate) fn forgetful(inner: Arc<dyn Journal>) -> Self {
-        let forgetful = Self::new(inner, Trouble::None, 0, Default::default());
-        Self { is_forgetful: true, ..forgetful }
+    pub(crate) fn forgetful(inner: Arc<dyn Journal>, ledger: Arc<Ledger>) -> Self {
+        Self { is_forgetful: true, ..Self::new(inner, Trouble::None, 0, ledger) }
+    }
+
+    fn keep(&self, branch: &Branch, expected: u64, batch: Batch, acknowledged: bool) -> Ack {
+        self.ledger.kept(&batch, acknowledged);
+        self.inner.append(branch, expected, batch)
     }
 
     fn roll(&self) -> u64 {
@@ -76,8 +66,7 @@ impl Journal for Faulty {
         if self.dead.load(Ordering::Relaxed) {
             return Reply::ready(Err(dies()));
         }
-        self.appends.fetch_add(1, Ordering::Relaxed);
-        let end = expected + batch.len() as u64;
+        self.ledger.tried();
         match self.roll() {
             0 => {
                 self.dead.store(true, Ordering::Relaxed);
@@ -85,14 +74,11 @@ impl Journal for Faulty {
             }
             1 => {
                 self.dead.store(true, Ordering::Relaxed);
-                let _kept = self.inner.append(branch, expected, batch);
+                let _kept = self.keep(branch, expected, batch, false);
                 Reply::ready(Err(dies()))
             }
             2 => Reply::ready(Err(Fault::Busy { place: "simulation".into(), waiting: 1 })),
-            _ => {
-                self.acknowledged.store(end, Ordering::Relaxed);
-                self.inner.append(branch, expected, batch)
-            }
+            _ => self.keep(branch, expected, batch, true),
         }
     }
 
@@ -149,6 +135,7 @@ impl Journal for Faulty {
         if self.dead.load(Ordering::Relaxed) || self.roll() < 3 {
             return Reply::ready(Err(dies()));
         }
+        self.ledger.saved(form, seq, &bytes);
         self.inner.save(branch, form, seq, bytes)
     }
 

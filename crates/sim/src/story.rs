@@ -1,19 +1,18 @@
 //! [`simulate`]: one flow, undisturbed and under faults, and what must hold of both.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, Event, Json, NodeStatus, RelayId, Timestamp};
+use antiphon_event::{Json, RelayId, Timestamp};
 use antiphon_port::{Branch, Journal};
 use antiphon_runtime::{Engine, Invocation, Outcome, Refused, Report, Run, Stopped, TaskClock};
 use serde_json::Value;
 
 use crate::chance::Chance;
 use crate::faulty::{Faulty, Trouble};
+use crate::ledger::{Known, Ledger};
 use crate::shape::{Made, make};
-use crate::world::{World, output};
+use crate::world::{Mark, World, output};
 
 /// What a simulation came to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,36 +29,17 @@ pub struct Tally {
     pub checkpoints: u64,
 }
 
-/// What is known of the events of a journal.
-#[derive(Debug, Default)]
-struct Known {
-    seq: u64,
-    steps: u64,
-    checkpoints: u64,
-    /// What each request is about.
-    asked: HashMap<RelayId, Option<Json>>,
-}
-
-impl Known {
-    fn take(&mut self, event: &Event, world: &World) -> Result<(), String> {
-        self.seq += 1;
-        if event.head.seq != Some(self.seq) {
-            return Err("the journal has gaps".to_owned());
+impl Tally {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            steps: self.steps + other.steps,
+            appends: self.appends + other.appends,
+            deaths: self.deaths + other.deaths,
+            events: self.events + other.events,
+            checkpoints: self.checkpoints + other.checkpoints,
         }
-        match &event.body {
-            Body::NodeStart(_) => self.steps += 1,
-            Body::CheckpointSaved(_) => self.checkpoints += 1,
-            Body::Relay(asked) => {
-                self.asked.insert(asked.id.clone(), asked.params.clone());
-            }
-            Body::NodeEnd(end) if end.status == NodeStatus::Completed => {
-                if let (Some(run), Some(node)) = (&event.head.run_id, &event.head.node_id) {
-                    world.complete(format!("{run}/{node}/{}", end.execution));
-                }
-            }
-            _ => {}
-        }
-        Ok(())
     }
 }
 
@@ -71,16 +51,35 @@ pub fn simulate(seed: u64, every: u64) -> Result<Tally, String> {
 
 /// The same with a flow that goes through the one made from the seed so many times, one after the other.
 pub fn simulate_long(seed: u64, every: u64, rounds: u32) -> Result<Tally, String> {
-    let races = seed.is_multiple_of(3);
-    let calm = Story::new(seed, races, rounds).run(Trouble::None)?;
-    let rough = Story::new(seed, races, rounds).run(Trouble::OneIn(every))?;
-    if !races {
-        same("output", &calm.report.output.value(), &rough.report.output.value())?;
-        same("state", &calm.report.state, &rough.report.state)?;
-        same("statuses", &calm.report.statuses, &rough.report.statuses)?;
-        same("outcome", &calm.report.outcome, &rough.report.outcome)?;
-    }
+    let calm = on_virtual_time(Story::new(seed, rounds).live(Trouble::None, 0))?;
+    let rough = on_virtual_time(Story::new(seed, rounds).live(Trouble::OneIn(every), 0))?;
+    compare(seed, &calm.report, &rough.report)?;
     Ok(Tally { steps: calm.tally.steps + rough.tally.steps, ..rough.tally })
+}
+
+/// Whether in the flow of a seed nodes may race, so that what comes out depends on time.
+fn races(seed: u64) -> bool {
+    seed.is_multiple_of(3)
+}
+
+/// What came of a run is what comes of it undisturbed.
+pub(crate) fn compare(seed: u64, calm: &Report, rough: &Report) -> Result<(), String> {
+    if races(seed) {
+        return Ok(());
+    }
+    same("output", &calm.output.value(), &rough.output.value())?;
+    same("state", &calm.state, &rough.state)?;
+    same("statuses", &calm.statuses, &rough.statuses)?;
+    same("outcome", &calm.outcome, &rough.outcome)
+}
+
+/// Where all of it is kept.
+pub(crate) fn branch() -> Branch {
+    Branch::main("session")
+}
+
+fn empty() -> Arc<dyn Journal> {
+    antiphon_store::open("memory:").expect("a store in memory")
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, calm: &T, rough: &T) -> Result<(), String> {
@@ -90,62 +89,88 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, calm: &T, rough: &T) -> Resu
     Err(format!("the {what} differs: undisturbed {calm:?}, under faults {rough:?}"))
 }
 
-struct Story {
+/// A flow made from a seed, and a journal for it.
+pub(crate) struct Story {
     seed: u64,
-    /// What is known of the journal's events, as far as they were read.
-    known: Mutex<Known>,
     world: Arc<World>,
-    made: Made,
-    store: Arc<dyn Journal>,
-    counts: (Arc<AtomicU64>, Arc<AtomicU64>),
+    made: Arc<Made>,
+    pub(crate) store: Arc<dyn Journal>,
+    pub(crate) ledger: Arc<Ledger>,
+    /// After how many events a checkpoint is saved.
+    checkpoint_every: u64,
 }
 
-struct Ending {
-    report: Report,
-    tally: Tally,
+pub(crate) struct Ending {
+    pub(crate) report: Report,
+    pub(crate) tally: Tally,
 }
 
 /// After how many events a checkpoint is saved, by turns.
 const CHECKPOINTS: [u64; 4] = [256, 4, 16, 64];
+/// The same for long runs, whose checkpoints are large.
+const CHECKPOINTS_LONG: [u64; 4] = [256, 2048, 64, 512];
 /// For one seed in so many, what is taken up from a checkpoint is compared with what all events give.
 const COMPARED: u64 = 5;
 /// How long a journal is at most for that: all of it is read each time.
 const COMPARED_EVENTS: u64 = 1000;
 
+/// How many events are read at once.
+const PAGE: usize = 512;
+
 /// A run that would not end is one that has stalled.
 const DEATHS_MAX: u64 = 10_000;
 
+/// Runs what simulations are made of, on virtual time.
+pub(crate) fn on_virtual_time<T>(story: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.map_err(|error| error.to_string())?.block_on(story)
+}
+
 impl Story {
-    fn new(seed: u64, races: bool, rounds: u32) -> Self {
+    pub(crate) fn new(seed: u64, rounds: u32) -> Self {
         let world = Arc::new(World::default());
-        let made = make(seed, races, rounds, &world);
-        let store = antiphon_store::open("memory:").expect("a store in memory");
-        let (known, counts) = (Mutex::default(), (Arc::default(), Arc::default()));
-        Self { seed, known, world, made, store, counts }
+        let made = Arc::new(make(seed, races(seed), rounds, &world));
+        let ledger = Arc::new(Ledger::new(Arc::clone(&world)));
+        let by_turns = if rounds > 1 { CHECKPOINTS_LONG } else { CHECKPOINTS };
+        let checkpoint_every = by_turns[seed as usize % by_turns.len()];
+        Self { seed, world, made, store: empty(), ledger, checkpoint_every }
     }
 
-    fn run(self, trouble: Trouble) -> Result<Ending, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
-        runtime.block_on(self.live(trouble))
+    /// The same, to be gone back in.
+    pub(crate) fn taped(self) -> Self {
+        Self { ledger: Arc::new(Ledger::taped(Arc::clone(&self.world))), ..self }
     }
 
-    async fn live(&self, trouble: Trouble) -> Result<Ending, String> {
+    /// The same flow in the same world as far as that was then, with a journal that is empty.
+    pub(crate) fn again(&self, mark: Mark) -> Self {
+        self.world.go_back(mark);
+        Self {
+            seed: self.seed,
+            world: Arc::clone(&self.world),
+            made: Arc::clone(&self.made),
+            store: empty(),
+            ledger: Arc::new(Ledger::new(Arc::clone(&self.world))),
+            checkpoint_every: self.checkpoint_every,
+        }
+    }
+
+    /// Lets one process after the other go on with the run until it has ended.
+    pub(crate) async fn live(&self, trouble: Trouble, first: u32) -> Result<Ending, String> {
         let epoch: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a moment");
         let clock = TaskClock::new(epoch);
-        let branch = Branch::main("session");
+        let branch = branch();
         let mut deaths = 0;
         loop {
             let faults = Faulty::new(
                 Arc::clone(&self.store),
                 trouble,
                 self.seed.wrapping_mul(31).wrapping_add(deaths),
-                self.counts.clone(),
+                Arc::clone(&self.ledger),
             );
             let engine = Engine::new(Arc::new(faults))
                 .clock(clock)
-                .ids(Chance::new(self.seed, deaths as u32))
-                .checkpoint_every(CHECKPOINTS[self.seed as usize % CHECKPOINTS.len()]);
+                .ids(Chance::new(self.seed, first + deaths as u32))
+                .checkpoint_every(self.checkpoint_every);
             match self.process(&engine, &branch).await? {
                 Some(report) => return self.ending(report, &branch, deaths).await,
                 None => deaths += 1,
@@ -159,9 +184,9 @@ impl Story {
 
     /// One process, until the run has ended or the process dies.
     async fn process(&self, engine: &Engine, branch: &Branch) -> Result<Option<Report>, String> {
-        let begun = self.known.lock().expect("nobody panics while holding it").seq > 0;
+        let begun = self.ledger.known().seq > 0;
         let run = if begun {
-            self.compare(engine, branch).await?;
+            self.compare_checkpoints(engine, branch).await?;
             engine.resume(branch.clone(), Some(self.made.flow.clone())).await
         } else {
             self.start(engine, branch).await
@@ -174,12 +199,13 @@ impl Story {
     }
 
     /// What a process takes up is the same with the checkpoints of those before it and without.
-    async fn compare(&self, engine: &Engine, branch: &Branch) -> Result<(), String> {
-        let there = self.known.lock().expect("nobody panics while holding it").seq;
+    async fn compare_checkpoints(&self, engine: &Engine, branch: &Branch) -> Result<(), String> {
+        let there = self.ledger.known().seq;
         if !self.seed.is_multiple_of(COMPARED) || there > COMPARED_EVENTS {
             return Ok(());
         }
-        let forgetful = Engine::new(Arc::new(Faulty::forgetful(Arc::clone(&self.store))));
+        let forgetful =
+            Engine::new(Arc::new(Faulty::forgetful(Arc::clone(&self.store), Arc::clone(&self.ledger))));
         let look = async |engine: &Engine| engine.look(branch, None, Some(self.made.flow.clone())).await;
         let (with, without) = (look(engine).await, look(&forgetful).await);
         match (with, without) {
@@ -209,7 +235,7 @@ impl Story {
                 return Err("the run waits for people and asks nothing".to_owned());
             }
             for relay in &report.relays {
-                let answer = self.answer(relay, run.branch()).await?;
+                let answer = self.answer(relay)?;
                 if run.answer(answer).await.is_err() && matches!(run.wait().await, Err(Stopped { .. })) {
                     return Ok(None);
                 }
@@ -218,8 +244,8 @@ impl Story {
     }
 
     /// What a person says: yes to questions; about doubts, by turns that the work is to be done again or was done.
-    async fn answer(&self, relay: &RelayId, branch: &Branch) -> Result<RelayResolved, String> {
-        let params = self.params(relay, branch).await?;
+    fn answer(&self, relay: &RelayId) -> Result<RelayResolved, String> {
+        let params = self.ledger.asked(relay)?;
         let mut answer = RelayResolved {
             relay_id: relay.clone(),
             approved: Some(true),
@@ -249,42 +275,42 @@ impl Story {
         Ok(answer)
     }
 
-    /// What the node gets that a relay is about.
-    async fn params(&self, relay: &RelayId, branch: &Branch) -> Result<Option<Json>, String> {
-        self.catch_up(branch).await?;
-        let known = self.known.lock().expect("nobody panics while holding it");
-        let asked = known.asked.get(relay);
-        asked.cloned().ok_or_else(|| format!("relay {relay} is pending and not in the journal"))
-    }
-
-    /// Reads what was appended since the last time: each event once, however often a process dies.
-    async fn catch_up(&self, branch: &Branch) -> Result<(), String> {
-        loop {
-            let after = self.known.lock().expect("nobody panics while holding it").seq;
-            let page = self.store.read(branch, after, 65_536).await.map_err(|fault| fault.to_string())?;
-            if page.is_empty() {
-                return Ok(());
-            }
-            let mut known = self.known.lock().expect("nobody panics while holding it");
-            for event in page {
-                known.take(&event, &self.world)?;
-            }
-        }
-    }
-
-    /// What is in the journal when a process has died: all that was acknowledged, and what may not run again.
+    /// What is in the journal when a process has died: all that was kept, acknowledged or not, and nothing else.
     async fn remember(&self, branch: &Branch) -> Result<(), String> {
-        self.catch_up(branch).await?;
-        let there = self.known.lock().expect("nobody panics while holding it").seq;
-        let acknowledged = self.counts.1.load(Ordering::Relaxed);
-        if there < acknowledged {
-            return Err(format!("{acknowledged} events were acknowledged, and {there} are there"));
+        let seq = self.ledger.known().seq;
+        let end =
+            self.store.read(branch, seq.saturating_sub(1), 2).await.map_err(|fault| fault.to_string())?;
+        let there = end.iter().rev().find_map(|event| event.head.seq).unwrap_or(0);
+        if there != seq {
+            return Err(format!("{seq} events were kept, and {there} are there"));
         }
         Ok(())
     }
 
+    /// What is in the journal at the end: every event that was kept, in order.
+    async fn read_all(&self, branch: &Branch) -> Result<(), String> {
+        let Known { seq, acknowledged, .. } = *self.ledger.known();
+        if acknowledged > seq {
+            return Err(format!("{acknowledged} events were acknowledged, and {seq} are there"));
+        }
+        let mut after = 0;
+        loop {
+            let page = self.store.read(branch, after, PAGE).await.map_err(|fault| fault.to_string())?;
+            if page.is_empty() {
+                break;
+            }
+            for event in page {
+                after += 1;
+                if event.head.seq != Some(after) {
+                    return Err("the journal has gaps".to_owned());
+                }
+            }
+        }
+        if after == seq { Ok(()) } else { Err(format!("{seq} events were kept, and {after} are there")) }
+    }
+
     async fn ending(&self, report: Report, branch: &Branch, deaths: u64) -> Result<Ending, String> {
-        self.remember(branch).await?;
+        self.read_all(branch).await?;
         if let Some(wrong) = self.world.wrong().into_iter().next() {
             return Err(wrong);
         }
@@ -296,10 +322,7 @@ impl Story {
                 report.outcome, report.reason, report.pending
             ));
         }
-        let known = self.known.lock().expect("nobody panics while holding it");
-        let appends = self.counts.0.load(Ordering::Relaxed);
-        let tally =
-            Tally { steps: known.steps, appends, deaths, events: known.seq, checkpoints: known.checkpoints };
-        Ok(Ending { report, tally })
+        let Known { seq: events, appends, steps, checkpoints, .. } = *self.ledger.known();
+        Ok(Ending { report, tally: Tally { steps, appends, deaths, events, checkpoints } })
     }
 }

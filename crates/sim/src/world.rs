@@ -27,8 +27,21 @@ pub(crate) struct World {
     kept: Mutex<Kept>,
 }
 
+/// How far the outside is, to be gone back to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark(usize);
+
+/// Something that happened outside.
+#[derive(Debug, Clone)]
+enum Act {
+    Started(String),
+    Failed(String),
+}
+
 #[derive(Debug, Default)]
 struct Kept {
+    /// All that happened, in order.
+    acts: Vec<Act>,
     /// Executions whose end is in the journal: none of them may run again.
     completed: HashSet<String>,
     /// How often each execution has failed.
@@ -69,16 +82,41 @@ impl World {
         if deed.writes && started > allowed {
             kept.wrong.push(format!("{key} writes and was repeated unasked"));
         }
+        kept.acts.push(Act::Started(key));
     }
 
     fn end(&self, call: &Call, deed: Deed) -> Result<Value, Failure> {
         let mut kept = self.kept.lock().expect("nobody panics while holding it");
-        let failed = kept.failed.entry(call.key()).or_default();
-        if *failed < deed.fails {
-            *failed += 1;
-            return Err(Failure::new("not this time"));
+        if deed.fails > 0 {
+            let key = call.key();
+            let failed = kept.failed.entry(key.clone()).or_default();
+            if *failed < deed.fails {
+                *failed += 1;
+                kept.acts.push(Act::Failed(key));
+                return Err(Failure::new("not this time"));
+            }
         }
         Ok(output(call.input.as_str(), deed.salt))
+    }
+
+    /// How far the outside is.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.kept.lock().expect("nobody panics while holding it").acts.len())
+    }
+
+    /// Goes back to a moment at which nobody had allowed anything; what had completed by then is to be told again.
+    pub(crate) fn go_back(&self, mark: Mark) {
+        let mut kept = self.kept.lock().expect("nobody panics while holding it");
+        let mut acts = std::mem::take(&mut kept.acts);
+        acts.truncate(mark.0);
+        *kept = Kept::default();
+        for act in &acts {
+            match act {
+                Act::Started(key) => *kept.started.entry(key.clone()).or_default() += 1,
+                Act::Failed(key) => *kept.failed.entry(key.clone()).or_default() += 1,
+            }
+        }
+        kept.acts = acts;
     }
 
     /// A person allows one more attempt.

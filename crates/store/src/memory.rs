@@ -68,6 +68,8 @@ impl Memory {
     fn events(&self, branch: &Branch, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
         let mut events = Vec::new();
         for (line, positions) in self.line(branch)?.within(after, limit.min(READ_MAX)) {
+            // Events are large: they are put where they stay.
+            events.reserve((positions.end() + 1).saturating_sub(*positions.start()) as usize);
             line.events(positions, |event, _| events.push(event));
         }
         Ok(events)
