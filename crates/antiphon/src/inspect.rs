@@ -4,6 +4,7 @@ use antiphon_agent::machine::{AGENT, ASK};
 use antiphon_agent::permission::Rule;
 use antiphon_agent::{Definition, Harness};
 use antiphon_event::Json;
+use antiphon_event::near::help;
 use antiphon_model::PROVIDERS;
 use serde_json::{Map, Value};
 
@@ -33,7 +34,8 @@ fn rules(settings: &Value) -> impl Iterator<Item = String> {
 
 fn provider(name: &str) -> Option<Wrong> {
     let known = PROVIDERS.contains(&name);
-    (!known).then(|| ("model", format!("there is no provider `{name}`"), help(name, PROVIDERS)))
+    (!known)
+        .then(|| ("model", format!("there is no provider `{name}`"), help(name, PROVIDERS.iter().copied())))
 }
 
 fn tools(settings: &Value) -> Vec<Wrong> {
@@ -42,18 +44,9 @@ fn tools(settings: &Value) -> Vec<Wrong> {
     let of_server = |tool: &str| servers.iter().any(|server| tool.starts_with(server.as_str()));
     let named = settings["tools"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let unknown = named.filter(|tool| !known.contains(tool) && !of_server(tool));
-    unknown.map(|tool| ("tools", format!("there is no tool `{tool}`"), help(tool, &known))).collect()
-}
-
-fn help(name: &str, known: &[&str]) -> Option<String> {
-    let near = known
-        .iter()
-        .max_by(|one, two| strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(two, name)))?;
-    Some(if strsim::jaro_winkler(near, name) > 0.8 {
-        format!("did you mean `{near}`?")
-    } else {
-        format!("there are {}", known.join(", "))
-    })
+    unknown
+        .map(|tool| ("tools", format!("there is no tool `{tool}`"), help(tool, known.iter().copied())))
+        .collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use antiphon_agent::machine::{AGENT, ASK, own_tools};
 use antiphon_agent::{Definition, Server, Spec};
+use antiphon_event::near;
 use antiphon_interop::mcp::{Options, Servers};
 use antiphon_interop::skill;
 use antiphon_port::Tool;
@@ -139,15 +140,8 @@ impl Offered {
     fn unknown(&self, name: &str) -> String {
         let mut known: Vec<&str> = self.tools.keys().map(String::as_str).chain([ASK, AGENT]).collect();
         known.sort_unstable();
-        let near = known
-            .iter()
-            .max_by(|one, two| strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(two, name)));
-        match near {
-            Some(near) if strsim::jaro_winkler(near, name) > 0.8 => {
-                format!("there is no tool `{name}`; did you mean `{near}`?")
-            }
-            _ => format!("there is no tool `{name}`; there are: {}", known.join(", ")),
-        }
+        let help = near::help(name, known).expect("there always are those of the loop itself");
+        format!("there is no tool `{name}`; {help}")
     }
 }
 

@@ -23,6 +23,7 @@ mod id;
 mod json;
 mod lift;
 mod lines;
+pub mod near;
 mod schema;
 pub mod secret;
 mod seen;

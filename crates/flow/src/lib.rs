@@ -18,7 +18,6 @@ mod scheduler;
 pub mod schema;
 mod shape;
 pub mod state;
-mod suggest;
 mod swarm;
 pub mod time;
 

@@ -8,6 +8,7 @@ mod reduce;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use antiphon_event::near::nearest;
 use imbl::OrdMap;
 use serde_json::{Map, Value};
 
@@ -15,7 +16,6 @@ pub(crate) use reduce::grow;
 pub use reduce::{Misfit, Reduce};
 
 use crate::schema::{Schema, Violation};
-use crate::suggest::nearest;
 
 /// A key of the state.
 #[derive(Debug, Clone, PartialEq)]

@@ -221,8 +221,10 @@ fn mistakes_in_a_node_are_told() {
         {tool: x, retry: {max: 1, jitter: 2}}  =>  40: expected a number from 0 to 1, found `2`
         {tool: x, max_executions: 99999999999}  =>  fine
         {map: {over: "task"}}  =>  12: the map has no `node`
-        {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  3: `n` sets `j`, which is no key of the state
-        {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  33: there is no node `m`
+        {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  3: `n` sets `j`, which is no key of the state; there are k
+        {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  33: there is no node `m`; there are n
+        {map: {over: "5", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer
+        {map: {over: "state.k", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer
         {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
         {flow: ./other.yaml}  =>  13: cannot read `other.yaml`: no file other.yaml here
         {flow: {antiphon: 1, nodes: {m: {functon: "1"}}}}  =>  39: the node has no member `functon`; did you mean `function`?
@@ -338,4 +340,19 @@ fn every_example_is_read_and_fits_the_schema_for_editors() {
     let mut wrong = document;
     wrong["nodes"]["plain"]["tiemout"] = "5s".into();
     schema.validate(&wrong).expect_err("an unknown member");
+}
+
+#[test]
+fn a_model_that_no_agent_uses_is_looked_at_too() {
+    let inspect = |settings: &antiphon_event::Json| match settings.value()["model"]["provider"].as_str() {
+        Some("openia") => vec![("model", "there is no provider `openia`".to_owned(), None)],
+        _ => Vec::new(),
+    };
+    let text = "antiphon: 1\nmodels:\n  spare: {provider: openia, model: x}\n  used: {provider: openia}\nnodes:\n  \
+                n: {agent: {model: used}}\n";
+    let told = file::read_inspected("flow.yaml", text, &nothing, &inspect).expect_err("it is wrong");
+    expect![[r#"
+        flow.yaml:3:21: error: there is no provider `openia`
+        flow.yaml:6:22: error: there is no provider `openia`"#]]
+    .assert_eq(&told.to_string());
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use antiphon_event::Json;
+use antiphon_event::{Json, near};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -97,18 +97,8 @@ impl Outfit {
     }
 
     fn unknown(&self, name: &str) -> String {
-        let near = self
-            .tools
-            .keys()
-            .max_by(|one, two| strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(two, name)));
-        match near {
-            Some(near) if strsim::jaro_winkler(near, name) > 0.8 => {
-                format!("there is no tool `{name}`; did you mean `{near}`?")
-            }
-            Some(_) => {
-                let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
-                format!("there is no tool `{name}`; there are: {}", names.join(", "))
-            }
+        match near::help(name, self.tools.keys().map(String::as_str)) {
+            Some(help) => format!("there is no tool `{name}`; {help}"),
             None => format!("there is no tool `{name}`, nor any other"),
         }
     }

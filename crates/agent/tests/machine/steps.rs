@@ -254,13 +254,13 @@ fn a_tool_nobody_knows_gives_an_error_and_the_loop_goes_on() {
             replies 10/5
               usage 10/5
               tool_result a error {"error":"there is no tool `raed`; did you mean `read`?","code":"schema"}
-              tool_result b error {"error":"there is no tool `dance`; there are: read, write","code":"schema"}
+              tool_result b error {"error":"there is no tool `dance`; there are read, write","code":"schema"}
               → ask
             see
               step, tools [read write]
               assistant: calls a raed {}; calls b dance {}
               tool a: error {"error":"there is no tool `raed`; did you mean `read`?","code":"schema"}
-              tool b: error {"error":"there is no tool `dance`; there are: read, write","code":"schema"}
+              tool b: error {"error":"there is no tool `dance`; there are read, write","code":"schema"}
         "#]],
     );
 }

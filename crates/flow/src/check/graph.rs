@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use antiphon_event::near;
+
 use super::{Problem, Subject, Subjects};
 use crate::definition::{Join, When, Work};
 use crate::guard::Action;
-use crate::suggest;
 
 /// How long the id of a node may be.
 const ID_MAX: usize = 200;
@@ -44,7 +45,7 @@ pub(super) fn edges(subjects: &mut Subjects<'_>) {
     for (at, edge) in flow.edges.iter().enumerate() {
         for (end, id) in [("from", &edge.from), ("to", &edge.to)] {
             if !subjects.shape.index.contains_key(id) {
-                let help = nearest(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
+                let help = near::help(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
                 subjects.found.push(
                     Problem::error(
                         Subject::Edge(at),
@@ -81,7 +82,7 @@ pub(super) fn entries(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
     for id in &flow.settings.entry {
         if !subjects.shape.index.contains_key(id) {
-            let help = nearest(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
+            let help = near::help(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
             subjects.found.push(
                 Problem::error(Subject::Setting("entry"), format!("the entry `{id}` is no node")).maybe(help),
             );
@@ -147,7 +148,7 @@ pub(super) fn fallbacks(subjects: &mut Subjects<'_>) {
                 complain(
                     "fallback",
                     format!("the fallback `{to}` of `{id}` is no node"),
-                    nearest(to, known()),
+                    near::help(to, known()),
                 );
             } else if touched || flow.settings.entry.contains(to) {
                 let help = "remove its edges: it runs only when the other node fails".to_owned();
@@ -170,7 +171,7 @@ pub(super) fn fallbacks(subjects: &mut Subjects<'_>) {
                 complain(
                     "guardrails",
                     format!("`{id}` reroutes to `{to}`, which is no node"),
-                    nearest(to, known()),
+                    near::help(to, known()),
                 );
             } else if flow.edges.iter().any(|edge| edge.from == *id && edge.to == *to) {
                 let help = "remove the edge, or reroute elsewhere".to_owned();
@@ -182,10 +183,6 @@ pub(super) fn fallbacks(subjects: &mut Subjects<'_>) {
             }
         }
     }
-}
-
-fn nearest<'a>(id: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    suggest::nearest(id, known).map(|name| format!("did you mean `{name}`?"))
 }
 
 fn goes_round(fallback: &[Option<usize>], start: usize) -> bool {

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use antiphon_event::near::help;
+
 use super::{Problem, Subject, Subjects};
 use crate::definition::{Node, When, Work};
-use crate::expr::{Expression, TypeProblem, Types};
+use crate::expr::{Expression, Type, TypeProblem, Types};
 use crate::moment::Formula;
-use crate::suggest::nearest;
 
 /// Settings are possible, and fit the kind of work.
 pub(super) fn members(subjects: &mut Subjects<'_>) {
@@ -87,7 +88,7 @@ pub(super) fn state(subjects: &mut Subjects<'_>) {
         for (key, _) in node.set.iter().chain(inner) {
             if !names.contains(key.as_str()) {
                 let message = format!("`{id}` sets `{key}`, which is no key of the state");
-                let help = nearest(key, names.iter().copied()).map(|name| format!("did you mean `{name}`?"));
+                let help = help(key, flow.settings.state.iter().map(|key| key.name.as_str()));
                 let subject = Subject::Member(at, format!("set.{key}"));
                 subjects.found.push(Problem::error(subject, message).maybe(help));
             }
@@ -114,10 +115,14 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
         // One set for all, as it holds every node.
         types.output = output_of(node);
         for (member, formula) in formulas_of(node) {
-            let problems = formula.check(&types);
+            let (kind, problems) = formula.infer(&types);
             found.extend(
                 problems.into_iter().map(|problem| typed(Subject::Member(at, member.clone()), problem)),
             );
+            if member == OVER && !kind.meets(&Type::any_list()) {
+                let message = format!("`over` must give a list, this is {kind}");
+                found.push(Problem::error(Subject::Member(at, member), message));
+            }
         }
         let mut inner = node;
         while let Work::Map(map) = &inner.work {
@@ -149,12 +154,15 @@ fn output_of(node: &Node) -> Option<serde_json::Value> {
     node.output.as_ref().map(|schema| schema.source().clone())
 }
 
+/// The member that says what a map goes over.
+const OVER: &str = "map.over";
+
 /// The expressions of a node, by the member they are in.
 fn formulas_of(node: &Node) -> Vec<(String, &Expression)> {
     let set = node.set.iter().map(|(key, formula)| (format!("set.{key}"), formula));
     let work = match &node.work {
         Work::Router(formula) => Some(("router".to_owned(), formula)),
-        Work::Map(map) => Some(("map".to_owned(), &map.over)),
+        Work::Map(map) => Some((OVER.to_owned(), &map.over)),
         _ => None,
     };
     let input = node.input.as_ref().map(|formula| ("input".to_owned(), formula));

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use antiphon_event::near::{help, nearest};
 use serde_json::Value;
 
 use super::function::Function;
@@ -12,7 +13,6 @@ use super::kind::Type;
 use super::signature::{Gives, Takes, signature};
 use super::tree::{Binary, Kind, Loop, Node, Shape};
 use super::{Path, Root};
-use crate::suggest::nearest;
 
 /// What is known about a flow before it runs. Whatever is left out can be anything.
 #[derive(Debug, Clone, Default)]
@@ -156,9 +156,11 @@ impl Checker<'_> {
         // `outputs.my-node` is read as `outputs.my` minus `node`.
         let dashed =
             known.clone().find(|other| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')));
-        let near = dashed.map(String::as_str).or_else(|| nearest(name, known.map(String::as_str)));
+        let near = dashed.map(String::as_str).or_else(|| nearest(name, known.clone().map(String::as_str)));
         let near = near.map(|near| Path { root, member: Some(near.into()) }.to_string());
-        self.problem(node.at, format!("{what} `{name}`"), near);
+        let others = if near.is_none() { help(name, known.map(String::as_str)) } else { None };
+        let others = others.map(|others| format!("; {others}")).unwrap_or_default();
+        self.problem(node.at, format!("{what} `{name}`{others}"), near);
         Type::Dyn
     }
 

@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::cmp::Ordering;
 
+use antiphon_event::near::did_you_mean;
 use serde_json::{Map, Value};
 
 use super::kind::described;
 use super::number::{Num, arithmetic, compare, double, equal};
 use super::tree::{Binary, Kind, Node};
 use super::{Fault, Path, Scope, call};
-use crate::suggest::did_you_mean;
 
 /// How many steps an evaluation may take. A step is one part of the expression evaluated once, or one value,
 /// or 64 bytes of text, copied.

@@ -81,7 +81,7 @@ impl Type {
     }
 
     /// Whether a value could be of both types.
-    pub(super) fn meets(&self, other: &Self) -> bool {
+    pub(crate) fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Dyn, _)
             | (_, Self::Dyn)

@@ -1,5 +1,6 @@
 //! Nodes as they are read: calls looked up and bounded, and the words for what was not expected.
 
+use antiphon_event::near::did_you_mean;
 use serde_json::Value;
 
 use super::call::pattern;
@@ -8,7 +9,6 @@ use super::parse::Parsed;
 use super::token::Word;
 use super::tree::{Kind, Node, Shape};
 use super::{ParseError, Root};
-use crate::suggest::did_you_mean;
 
 /// How high a tree may be; a chain of operators is as high as it is long.
 pub(super) const HEIGHT_MAX: u32 = 128;

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use antiphon_event::near::did_you_mean;
 use serde_json::Value;
 
 use super::function::Form;
@@ -12,7 +13,6 @@ use super::make;
 use super::token::{Token, Word, tokens};
 use super::tree::{Binary, Kind, Loop, Node, Shape};
 use super::{LENGTH_MAX, ParseError, Path, Root};
-use crate::suggest::did_you_mean;
 
 /// How deep brackets, choices and signs may be nested.
 const NESTING_MAX: u32 = 48;

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use antiphon_event::near::nearest;
 use serde_json::{Value, json};
 
 use super::guard;
@@ -18,7 +19,6 @@ use crate::expr::Expression;
 use crate::moment::Formula;
 use crate::retry::{Backoff, Retry};
 use crate::schema::Schema;
-use crate::suggest::nearest;
 use crate::swarm::Swarm;
 use crate::time;
 
@@ -138,6 +138,20 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Looks at the models that no agent names as if one did.
+    pub(super) fn inspect_spare(&mut self, models: Option<&Tree>) {
+        for (name, tree) in models.map(Tree::members).unwrap_or_default() {
+            let Some(model) = self.models.get(&name.text).filter(|_| !self.named.contains(&name.text)) else {
+                continue;
+            };
+            let wrong = (self.loading.inspect)(&json!({"model": model}).into());
+            for (_, message, help) in wrong.into_iter().filter(|(member, ..)| *member == "model") {
+                let place = tree.get("provider").map_or(tree.place, |provider| provider.place);
+                self.verifier.error(place, message, help);
+            }
+        }
+    }
+
     fn place_model(&mut self, tree: &Tree, settings: &mut Value) -> Option<()> {
         if let Some((place, name)) = tree.get("model").and_then(|model| Some((model.place, model.text()?))) {
             let mut model = self.model(name, place)?;
@@ -149,6 +163,7 @@ impl Reader<'_, '_> {
 
     fn model(&mut self, name: &str, place: super::Place) -> Option<Value> {
         if let Some(model) = self.models.get(name) {
+            self.named.insert(name.to_owned());
             return model.is_object().then(|| model.clone());
         }
         let help = match nearest(name, self.models.keys().map(String::as_str)) {

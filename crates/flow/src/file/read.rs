@@ -3,7 +3,7 @@
 //! In: a tree and a way to load other files. Out: a flow and doubts about it, or problems. Start reading at
 //! [`Reader::flow`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::secret;
 use serde_json::Value;
@@ -35,6 +35,8 @@ pub(super) struct Reader<'r, 'f> {
     pub(super) verifier: Verifier<'r>,
     /// The models of the flow that is being read.
     pub(super) models: BTreeMap<String, Value>,
+    /// Those of them that agents name.
+    pub(super) named: BTreeSet<String>,
     pub(super) loading: &'r mut Loading<'f>,
 }
 
@@ -50,7 +52,12 @@ pub(super) struct Loading<'f> {
 
 impl<'r, 'f> Reader<'r, 'f> {
     pub(super) fn new(file: &'r str, loading: &'r mut Loading<'f>) -> Self {
-        Self { verifier: Verifier { file, problems: Vec::new() }, models: BTreeMap::new(), loading }
+        Self {
+            verifier: Verifier { file, problems: Vec::new() },
+            models: BTreeMap::new(),
+            named: BTreeSet::new(),
+            loading,
+        }
     }
 
     /// Reads a file's text; the flow, if it can be built.
@@ -88,6 +95,7 @@ impl<'r, 'f> Reader<'r, 'f> {
             settings.as_object_mut()?.shift_remove(outside);
         }
         self.inspect(&tree, &settings);
+        self.inspect_spare(tree.get("models"));
         (!self.verifier.problems.iter().any(Problem::is_error)).then_some(settings)
     }
 
@@ -97,6 +105,7 @@ impl<'r, 'f> Reader<'r, 'f> {
         self.models = by_name(tree.get("models"));
         let nodes = tree.get("nodes").map(Tree::members).unwrap_or_default();
         let nodes: Vec<_> = nodes.iter().map(|(id, node)| (id.text.clone(), self.node(node))).collect();
+        self.inspect_spare(tree.get("models"));
         let (edges, edge_trees) = self.edges(tree);
         let document = document(tree, self.verifier.file, &nodes);
         let settings = settings(tree, self.verifier.file);

@@ -3,6 +3,7 @@
 //! In: a tree and a form. Out: problems with places, all of them. What passes can be converted without looking
 //! twice. Start reading at [`Verifier::form`].
 
+use antiphon_event::near::nearest;
 use serde_json::Value;
 
 use super::format::{Form, Object};
@@ -11,7 +12,6 @@ use super::tree::{Kind, Place, Tree};
 use crate::expr::Expression;
 use crate::guard::Pattern;
 use crate::schema::Schema;
-use crate::suggest::nearest;
 use crate::time;
 
 /// How many problems are told of one file.
