@@ -1,5 +1,8 @@
 //! Flows on the driver: real tasks, real processes, a journal in memory.
 
+#[path = "shared/hands.rs"]
+mod hands;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -14,9 +17,10 @@ use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce};
 use antiphon_flow::{Class, Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
 use antiphon_port::{Fault, Journal};
-use antiphon_runtime::Function;
-use antiphon_runtime::{Engine, Invocation, Outcome, Refused, Report, Run, TaskClock};
+use antiphon_runtime::{Engine, Function, Invocation, Outcome, Refused, Report, Run, TaskClock};
 use serde_json::{Value, json};
+
+use hands::{events, yes};
 
 fn expression(text: &str) -> Node {
     Node::expression(text).expect("an expression")
@@ -38,28 +42,6 @@ fn quick_engine() -> Engine {
 async fn finish(engine: &Engine, flow: Flow, task: Value) -> Report {
     let mut run = engine.start(flow, Invocation::new(task)).await.expect("accepted");
     run.wait().await.expect("no fault")
-}
-
-/// A yes to a request.
-fn yes(relay_id: RelayId) -> RelayResolved {
-    RelayResolved {
-        relay_id,
-        approved: Some(true),
-        answer: None,
-        input: None,
-        scope: None,
-        reason: None,
-        by: "tester".into(),
-    }
-}
-
-async fn events(run: &Run) -> Vec<Event> {
-    let mut tail = run.events();
-    let mut all = Vec::new();
-    while let Some(page) = tail.next().await.expect("readable") {
-        all.extend(page);
-    }
-    all
 }
 
 fn tags(events: &[Event]) -> Vec<String> {

@@ -1,13 +1,17 @@
 //! Runs inside runs: when they end, when they wait, and who hears of it in which order.
 
+#[path = "shared/hands.rs"]
+mod hands;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, Event, RelayId};
+use antiphon_event::{Body, Event};
 use antiphon_flow::{Edge, Flow, Formula, Human, Node, OnTimeout};
 use antiphon_runtime::{Engine, Function, Invocation, Outcome, Run, TaskClock};
 use expect_test::{Expect, expect};
+
+use hands::{events, yes};
 
 fn engine() -> Engine {
     let clock = TaskClock::new("2026-01-01T00:00:00Z".parse().expect("a moment"));
@@ -22,18 +26,6 @@ fn ask(timeout: Option<Duration>) -> Node {
     Node::human(Human { prompt: "Go on?".into(), timeout, on_timeout: OnTimeout::Accept, ..Human::default() })
 }
 
-fn yes(relay_id: RelayId) -> RelayResolved {
-    RelayResolved {
-        relay_id,
-        approved: Some(true),
-        answer: None,
-        input: None,
-        scope: None,
-        reason: None,
-        by: "tester".into(),
-    }
-}
-
 /// Goes on with a run when the process that had it has let go of it.
 async fn resume(engine: &Engine, run: Run, flow: &Flow) -> Run {
     let branch = run.branch().clone();
@@ -45,15 +37,6 @@ async fn resume(engine: &Engine, run: Run, flow: &Flow) -> Run {
             Err(_) => tokio::task::yield_now().await,
         }
     }
-}
-
-async fn events(run: &Run) -> Vec<Event> {
-    let mut tail = run.events();
-    let mut all = Vec::new();
-    while let Some(page) = tail.next().await.expect("readable") {
-        all.extend(page);
-    }
-    all
 }
 
 /// Events of runs and nodes, those of inner runs with their way.
