@@ -69,6 +69,20 @@ pub enum Action {
     Reroute(String),
 }
 
+impl Check {
+    /// Whether what it finds may be shown to nobody, not even to who is asked about it.
+    pub(crate) fn withholds(&self) -> bool {
+        match self {
+            Self::Secrets | Self::Personal => true,
+            Self::MustMatch(_)
+            | Self::MustNotMatch(_)
+            | Self::Schema(_)
+            | Self::Length { .. }
+            | Self::Custom(_) => false,
+        }
+    }
+}
+
 impl Action {
     /// The word for it in a flow file and in events.
     pub fn word(&self) -> &'static str {
@@ -170,6 +184,15 @@ impl Guard {
             Check::Custom(custom) => custom.inspect(value),
         }
     }
+}
+
+/// A value without what those guards take out that this is said of.
+pub(crate) fn cleaned(guards: &[Guard], value: Value, takes_out: impl Fn(&Guard) -> bool) -> Value {
+    let each = guards.iter().filter(|guard| takes_out(guard));
+    each.fold(value, |value, guard| match guard.inspect(&value) {
+        Verdict::Violated { sanitized: Some(clean), .. } => clean,
+        Verdict::Violated { sanitized: None, .. } | Verdict::Passed => value,
+    })
 }
 
 fn place(pointer: &str) -> String {

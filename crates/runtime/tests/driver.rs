@@ -10,7 +10,7 @@ use std::time::Duration;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, Json, Mode, NodeStatus, RelayId};
 use antiphon_flow::function::Failure;
-use antiphon_flow::guard::{Action, Check, Guard};
+use antiphon_flow::guard::{Action, Check, Guard, Pattern};
 use antiphon_flow::hook::{Advice, Point, Verdict};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
@@ -475,6 +475,61 @@ async fn who_overrides_a_guard_lets_through_what_it_looked_at() {
     let flow = Flow::new("guarded").node("a", after).build().expect("sound");
     let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
     assert_eq!(say_yes(&mut run).await.0.output.to_text(), "[removed: email]");
+}
+
+#[tokio::test]
+async fn guards_behind_one_that_sends_the_run_another_way_look_too() {
+    let odd = Guard {
+        id: "odd".into(),
+        check: Check::MustMatch(Pattern::parse("zzz").expect("a pattern")),
+        action: Action::Reroute("mend".into()),
+    };
+    let cut = Guard {
+        id: "cut".into(),
+        check: Check::Length { min: None, max: Some(4) },
+        action: Action::Sanitize,
+    };
+    let before = expression("input").guard_input(odd.clone()).guard_input(cut.clone());
+    let after = expression("input").guard_output(odd).guard_output(cut);
+    for node in [before, after] {
+        let flow = Flow::new("guarded").node("a", node).node("mend", expression("'mended ' + input"));
+        let engine = engine();
+        let invocation = Invocation::new("long text");
+        let mut run = engine.start(flow.build().expect("sound"), invocation).await.expect("accepted");
+        assert_eq!(run.wait().await.expect("no fault").output.to_text(), "mended long");
+        let looked = |event: &Event| match &event.body {
+            Body::GuardrailResult(result) => Some(result.guardrail_id.clone()),
+            _ => None,
+        };
+        let looked: Vec<String> = events(&run).await.iter().filter_map(looked).collect();
+        assert_eq!(looked, ["odd", "cut"]);
+    }
+}
+
+#[tokio::test]
+async fn what_may_not_be_seen_is_in_no_question_and_an_override_lets_the_input_through() {
+    let secrets = Guard { id: "secrets".into(), check: Check::Secrets, action: Action::Block };
+    // Put together here, so that no scanner takes this file for a leak.
+    let secret = ["ghp_", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hJ5"].concat();
+    let before = expression("input").guard_input(secrets.clone());
+    let after = expression("input").guard_output(secrets);
+    let given = Json::from("let through");
+    for (node, input, output) in [
+        (before, None, &*secret),
+        (after.clone(), None, "[removed: github token]"),
+        (after, Some(given), "let through"),
+    ] {
+        let flow = Flow::new("guarded").node("a", node).build().expect("sound");
+        let engine = engine();
+        let mut run = engine.start(flow, Invocation::new(&*secret)).await.expect("accepted");
+        let paused = run.wait().await.expect("no fault");
+        let asked = paused.relays[0].clone();
+        run.answer(RelayResolved { input, ..yes(asked) }).await.expect("taken");
+        assert_eq!(run.wait().await.expect("no fault").output.to_text(), output);
+        let asks = |event: &&Event| matches!(event.body, Body::Relay(_));
+        let question = events(&run).await.iter().find(asks).map(Event::to_json).unwrap_or_default();
+        assert!(!question.contains("ghp_") && question.contains("withheld"), "{question}");
+    }
 }
 
 #[tokio::test]

@@ -10,12 +10,15 @@ use super::spot::{Status, Why};
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Auto, Human, NodeIndex, OnTimeout, Work};
 use crate::function::{Failure, Reply};
+use crate::guard::{Guard, cleaned};
 use crate::moment::{Formula, Handed};
 
 const OVERRIDE: &str = "override";
 const FAIL: &str = "fail";
 const RUN_AGAIN: &str = "run again";
 const TAKE_AS_DONE: &str = "take as done";
+/// Says of a question that what it is about is not all there.
+const WITHHELD: &str = "withheld";
 
 impl Scheduler {
     /// Does the work of a node that needs nothing from outside.
@@ -61,20 +64,17 @@ impl Scheduler {
         self.asking(attempt, Why::Human, relay, now)
     }
 
-    pub(super) fn ask_about_input(&self, next: Attempt, given: &Json, why: &str, now: Now) -> Vec<Event> {
-        self.ask_about(next, Why::GuardInput, json!({"input": given, "violation": why}), why, now)
+    pub(super) fn ask_about_input(&self, next: Attempt, given: Json, why: &str, now: Now) -> Vec<Event> {
+        let (given, withheld) = withheld(&self.flow.nodes()[next.node].guards.input, given);
+        let params = json!({"input": given, "violation": why});
+        self.ask_about(next, Why::GuardInput, with(params, withheld), why, now)
     }
 
-    pub(super) fn ask_about_output(
-        &self,
-        attempt: Attempt,
-        reply: &Reply,
-        why: &str,
-        now: Now,
-    ) -> Vec<Event> {
-        let writes: Map<String, Value> = reply.writes.iter().cloned().collect();
-        let params = json!({"output": reply.output, "writes": writes, "violation": why});
-        self.ask_about(attempt, Why::GuardOutput, params, why, now)
+    pub(super) fn ask_about_output(&self, attempt: Attempt, reply: Reply, why: &str, now: Now) -> Vec<Event> {
+        let writes: Map<String, Value> = reply.writes.into_iter().collect();
+        let (output, withheld) = withheld(&self.flow.nodes()[attempt.node].guards.output, reply.output);
+        let params = json!({"output": output, "writes": writes, "violation": why});
+        self.ask_about(attempt, Why::GuardOutput, with(params, withheld), why, now)
     }
 
     fn ask_about(&self, attempt: Attempt, why: Why, params: Value, prompt: &str, now: Now) -> Vec<Event> {
@@ -174,13 +174,16 @@ impl Scheduler {
         {
             schema.validate(&given.value()).map_err(|violation| unfit(violation.to_string()))?;
         }
-        let is_done = answer.answer.as_ref().is_some_and(|answer| answer.to_text() == TAKE_AS_DONE);
-        if Why::of(relay.id.as_str()) == Some(Why::InDoubt)
-            && is_done
-            && let Some(schema) = &self.flow.nodes()[node].output
-        {
-            let output = answer.input.as_ref().map(Json::value).unwrap_or_default();
-            let fits = schema.validate(&output);
+        let choice = answer.answer.as_ref().map(|answer| answer.to_text());
+        let output = match (Why::of(relay.id.as_str()), choice.as_deref()) {
+            (Some(Why::InDoubt), Some(TAKE_AS_DONE)) => {
+                Some(answer.input.clone().unwrap_or_else(|| Json::from(Value::Null)))
+            }
+            (Some(Why::GuardOutput), Some(OVERRIDE)) => answer.input.clone(),
+            _ => None,
+        };
+        if let (Some(output), Some(schema)) = (output, &self.flow.nodes()[node].output) {
+            let fits = schema.validate(&output.value());
             fits.map_err(|violation| unfit(format!("give the output it is to have come to: {violation}")))?;
         }
         if answer.approved.is_none() && answer.answer.is_none() {
@@ -232,12 +235,23 @@ impl Scheduler {
             (Why::Human, _) => self.decided(attempt, resolved, now, &mut events),
             (Why::GuardInput, Some(OVERRIDE)) => {
                 let params = relay.params.as_ref().map(Json::value).unwrap_or_default();
-                let input = Json::from(params["input"].clone());
-                events.push(self.node_start(self.next_attempt(node), Some(input), now));
+                let next = self.next_attempt(node);
+                let input = match params[WITHHELD] == true {
+                    true => self.waived_input(next),
+                    false => Ok(Json::from(params["input"].clone())),
+                };
+                match input {
+                    Ok(input) => events.push(self.node_start(next, Some(input), now)),
+                    Err(failure) => {
+                        events.push(self.node_start(next, None, now));
+                        self.failed(next, failure, now, &mut events);
+                    }
+                }
             }
             (Why::GuardOutput, Some(OVERRIDE)) => {
                 let params = relay.params.as_ref().map(Json::value).unwrap_or_default();
-                let mut reply = Reply::new(params["output"].clone());
+                let given = resolved.input.clone();
+                let mut reply = Reply::new(given.unwrap_or_else(|| Json::from(params["output"].clone())));
                 if let Some(writes) = params["writes"].as_object() {
                     reply.writes = writes.clone().into_iter().collect();
                 }
@@ -294,6 +308,23 @@ impl Scheduler {
         output.insert("by".into(), resolved.by.as_str().into());
         self.completed(attempt, Reply::new(Value::Object(output)), Guarding::Full, now, events);
     }
+}
+
+/// What a question is about without what its guards find and nobody may see, and whether that is less.
+fn withheld(guards: &[Guard], value: Json) -> (Json, bool) {
+    if !guards.iter().any(|guard| guard.check.withholds()) {
+        return (value, false);
+    }
+    let shown = Json::from(cleaned(guards, value.value(), |guard| guard.check.withholds()));
+    let is_less = shown != value;
+    (shown, is_less)
+}
+
+fn with(mut params: Value, withheld: bool) -> Value {
+    if withheld {
+        params[WITHHELD] = true.into();
+    }
+    params
 }
 
 /// Who answered when nobody did.

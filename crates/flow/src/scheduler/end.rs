@@ -100,11 +100,11 @@ impl Scheduler {
         if !guards.is_empty() && guarding == Guarding::Full {
             match self.watch(node, guards, &reply.output, now, events) {
                 Watched::Passed(output) => reply.output = output,
-                Watched::Rerouted(to) => rerouted = Some(to),
+                Watched::Rerouted { to, value } => (rerouted, reply.output) = (Some(to), value),
                 Watched::Blocked { guard, why, value } => {
                     let Some(output) = self.overruled(node, &reply.output, &why) else {
                         reply.output = value;
-                        return events.extend(self.ask_about_output(attempt, &reply, &why, now));
+                        return events.extend(self.ask_about_output(attempt, reply, &why, now));
                     };
                     let overruled = GuardrailOverride { guardrail_id: guard, reason: why };
                     events.push(self.node_event(now, node, Body::GuardrailOverride(overruled)));

@@ -10,7 +10,7 @@ use super::apply::values;
 use super::{Attempt, Now, Phase, Refusal, Scheduler};
 use crate::definition::{NodeIndex, Work};
 use crate::function::Failure;
-use crate::guard::{Action, Guard, Verdict};
+use crate::guard::{Action, Guard, Verdict, cleaned};
 use crate::hook::{self, Point};
 use crate::moment::Handed;
 
@@ -22,7 +22,12 @@ pub(super) enum Watched {
     /// They let it through, as it was or without what they took out.
     Passed(Json),
     /// One sends the run another way.
-    Rerouted(String),
+    Rerouted {
+        /// The node it sends the run to.
+        to: String,
+        /// The value without what others took out.
+        value: Json,
+    },
     /// A person has to decide.
     Blocked {
         /// The guard that stopped it.
@@ -194,13 +199,27 @@ impl Scheduler {
             match self.watch(node, &self.flow.nodes()[node].guards.input, &given, now, events) {
                 Watched::Passed(value) if value == given => {}
                 Watched::Passed(value) => input = Some(value),
-                Watched::Rerouted(to) => return self.reroute_input(next, input, given, &to, now, events),
+                Watched::Rerouted { to, value } => {
+                    return self.reroute_input(next, input, value, &to, now, events);
+                }
                 Watched::Blocked { why, value, .. } => {
-                    return events.extend(self.ask_about_input(next, &value, &why, now));
+                    return events.extend(self.ask_about_input(next, value, &why, now));
                 }
             }
         }
         events.push(self.node_start(next, input, now));
+    }
+
+    /// What a node gets whose guards a person has waived, where the question does not say it: what they let through.
+    pub(super) fn waived_input(&self, next: Attempt) -> Result<Json, Failure> {
+        let node = next.node;
+        let given = self.written_input(node)?.unwrap_or_else(|| self.given(node));
+        let point = Point::BeforeNode { node: self.flow.id(node), execution: next.execution, input: &given };
+        let advice = self.flow.settings().hooks.consult(point);
+        let advice = advice.map_err(|why| Failure::of(ErrorCode::Hook, why))?;
+        let given = advice.input.unwrap_or(given).value();
+        let guards = &self.flow.nodes()[node].guards.input;
+        Ok(Json::from(cleaned(guards, given, |guard| guard.action == Action::Sanitize)))
     }
 
     /// The number of the execution and attempt that comes next.
@@ -240,8 +259,9 @@ impl Scheduler {
         self.node_event(now, next.node, Body::NodeStart(start))
     }
 
-    /// Shows a value to guards and writes down what each found. One that stops it does not keep the others from looking:
-    /// whoever overrides it must not let through what they would have taken out.
+    /// Shows a value to guards and writes down what each found. One that stops it, or sends it another way, does not keep
+    /// the others from looking: what they would have taken out must not get through, and what one of them stops a person
+    /// decides about.
     pub(super) fn watch(
         &self,
         node: NodeIndex,
@@ -252,6 +272,7 @@ impl Scheduler {
     ) -> Watched {
         let mut value = value.clone();
         let mut stopped: Option<(String, String)> = None;
+        let mut rerouted: Option<String> = None;
         for guard in guards {
             let verdict = guard.inspect(&value.value());
             let passed = verdict == Verdict::Passed;
@@ -260,8 +281,10 @@ impl Scheduler {
             match (&guard.action, sanitized) {
                 (Action::Warn, _) => {}
                 (Action::Sanitize, Some(clean)) => value = Json::from(clean),
-                (Action::Reroute(to), _) if stopped.is_none() => return Watched::Rerouted(to.clone()),
-                (Action::Sanitize, None) | (Action::Block | Action::Reroute(_), _) => {
+                (Action::Reroute(to), _) => {
+                    rerouted.get_or_insert_with(|| to.clone());
+                }
+                (Action::Sanitize, None) | (Action::Block, _) => {
                     let why = format!("guardrail `{}`: {message}", guard.id);
                     stopped = Some(match stopped {
                         None => (guard.id.clone(), why),
@@ -270,9 +293,10 @@ impl Scheduler {
                 }
             }
         }
-        match stopped {
-            None => Watched::Passed(value),
-            Some((guard, why)) => Watched::Blocked { guard, why, value },
+        match (stopped, rerouted) {
+            (Some((guard, why)), _) => Watched::Blocked { guard, why, value },
+            (None, Some(to)) => Watched::Rerouted { to, value },
+            (None, None) => Watched::Passed(value),
         }
     }
 }
