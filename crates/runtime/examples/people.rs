@@ -1,9 +1,10 @@
-//! People and rules: questions answered through the handle, guardrails with a check of one's own, hooks.
+//! People and rules: questions answered through the handle, guardrails with a check of one's own, hooks, also such that look something up.
 //!
 //! `cargo run -p antiphon-runtime --example people`
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::request::RelayResolved;
@@ -11,7 +12,7 @@ use antiphon_event::{Body, Json};
 use antiphon_flow::guard::{Action, Check, Guard, Inspect, Verdict};
 use antiphon_flow::hook::{self, Advice, Hook, Point};
 use antiphon_flow::{Edge, Expression, Flow, Human, Node};
-use antiphon_runtime::{Engine, Invocation, Outcome, Run};
+use antiphon_runtime::{AsyncHook, Engine, Invocation, Occasion, Outcome, Run};
 use serde_json::Value;
 
 async fn start(flow: Flow, task: &str) -> Result<Run, Box<dyn Error>> {
@@ -121,9 +122,35 @@ async fn hooks() -> Result<String, Box<dyn Error>> {
     Ok(format!("{outcome}, {}", said.join(", ")))
 }
 
+/// Who may do what is known elsewhere: such a hook waits for the answer, and the run for the hook.
+async fn lookup() -> Result<String, Box<dyn Error>> {
+    async fn permitted(node: &str) -> bool {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        node != "launch"
+    }
+    let permits = AsyncHook::new(|occasion| async move {
+        let mut advice = Advice::default();
+        if let Occasion::BeforeNode { node, .. } = occasion
+            && !permitted(node.as_str()).await
+        {
+            advice.verdict = hook::Verdict::Cancel(format!("`{node}` has no permit"));
+        }
+        Ok(advice)
+    });
+    let flow = Flow::new("lookup")
+        .hook(permits.limit(Duration::from_secs(30)))
+        .node("fuel", Node::expression("'fuelled'")?)
+        .node("launch", Node::expression("'up'")?)
+        .edge(Edge::new("fuel", "launch"))
+        .build()?;
+    let report = start(flow, "go").await?.wait().await?;
+    Ok(format!("{:?}, fuel {}", report.outcome, report.outputs["fuel"].as_str()))
+}
+
 pub(crate) async fn run() -> Result<String, Box<dyn Error>> {
     let (human, guardrails, hooks) = (human().await?, guardrails().await?, hooks().await?);
-    Ok(format!("human: {human}\nguardrails: {guardrails}\nhooks: {hooks}\n"))
+    let lookup = lookup().await?;
+    Ok(format!("human: {human}\nguardrails: {guardrails}\nhooks: {hooks}\nlookup: {lookup}\n"))
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -67,6 +67,7 @@ async fn people_guardrails_and_hooks_have_a_say() {
         human: Completed "published by ann", Completed "dropped by ann"
         guardrails: hello!, Completed "a long sentence!", Failed null
         hooks: Cancelled null, costly gave "<hello>"
+        lookup: Cancelled, fuel "fuelled"
     "#]],
     );
 }

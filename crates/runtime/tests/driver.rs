@@ -17,7 +17,9 @@ use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce};
 use antiphon_flow::{Class, Edge, Expression, Flow, Formula, Human, Join, Limits, Node};
 use antiphon_port::{Fault, Journal};
-use antiphon_runtime::{Engine, Function, Invocation, Outcome, Refused, Report, Run, TaskClock};
+use antiphon_runtime::{
+    AsyncHook, Engine, Function, Invocation, Occasion, Outcome, Refused, Report, Run, TaskClock,
+};
 use serde_json::{Value, json};
 
 use hands::{events, yes};
@@ -549,6 +551,42 @@ async fn what_a_hook_asks_about_is_what_the_node_gets_and_its_guards_still_look_
         let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
         let (report, asked) = say_yes(&mut run).await;
         assert_eq!((&*report.output.to_text(), asked), ("rewritten", questions));
+    }
+}
+
+#[tokio::test]
+async fn a_hook_may_look_things_up_and_what_goes_wrong_then_is_named() {
+    let looks = |limit: u64| {
+        let hook = AsyncHook::new(|occasion| async move {
+            let Occasion::BeforeNode { input, .. } = occasion else { return Ok(Advice::default()) };
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            match &*input.to_text() {
+                "fail" => Err("nobody knows".to_owned()),
+                "panic" => panic!("on purpose"),
+                "hang" => std::future::pending().await,
+                known => {
+                    Ok(Advice { input: Some(Json::from(known.to_uppercase().as_str())), ..Advice::default() })
+                }
+            }
+        });
+        hook.limit(Duration::from_millis(limit))
+    };
+    for (task, limit, told) in [
+        ("known", 60_000, "KNOWN"),
+        ("fail", 60_000, "hook: nobody knows"),
+        ("panic", 60_000, "hook: it panicked"),
+        ("hang", 20, "hook: it took longer than 20 ms"),
+    ] {
+        let flow =
+            Flow::new("looks").hook(looks(limit)).node("a", expression("input")).build().expect("sound");
+        let mut run = engine().start(flow, Invocation::new(task)).await.expect("accepted");
+        let report = run.wait().await.expect("no fault");
+        let failed = events(&run).await.into_iter().find_map(|event| match event.body {
+            Body::NodeEnd(end) => end.error,
+            _ => None,
+        });
+        let failed = failed.map(|error| format!("{}: {}", error.code.expect("a code"), error.message));
+        assert_eq!(failed.unwrap_or_else(|| report.output.to_text().into_owned()), told);
     }
 }
 
