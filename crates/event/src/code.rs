@@ -99,14 +99,14 @@ codes! {
         MaxNodeExecutions = "max_node_executions", ExecutionTimeout = "execution_timeout",
         BudgetTokens = "budget_tokens", BudgetCost = "budget_cost", BudgetSteps = "budget_steps",
         BudgetAgents = "budget_agents", Stalled = "stalled", NodeFailed = "node_failed", Cancelled = "cancelled",
-        Expression = "expression",
+        Expression = "expression", OutputTooLarge = "output_too_large",
     }
 
     /// What went wrong in a node of a flow.
     ErrorCode {
         Failed = "failed", Timeout = "timeout", Cancelled = "cancelled", Schema = "schema",
         Expression = "expression", Guardrail = "guardrail", InDoubt = "in_doubt",
-        BudgetExhausted = "budget_exhausted", Hook = "hook",
+        BudgetExhausted = "budget_exhausted", Hook = "hook", TooLarge = "too_large",
     }
 
     /// The state of a flow or of one of its nodes.

@@ -65,7 +65,7 @@ pub struct Scheduler {
     closing: VecDeque<usize>,
     executing: usize,
     /// How many of those only wait for the node that takes over for them.
-    delegated: usize,
+    resting: usize,
     paused: usize,
     failed: usize,
     cancelled: usize,
@@ -279,7 +279,7 @@ impl Scheduler {
             fired: Vec::new(),
             closing: VecDeque::new(),
             executing: 0,
-            delegated: 0,
+            resting: 0,
             paused: 0,
             failed: 0,
             cancelled: 0,

@@ -134,6 +134,8 @@ pub(crate) struct Driver {
     leaving: Vec<JoinHandle<()>>,
     /// Commands of other processes that were dealt with.
     inbox_done: u64,
+    /// The last one that was there before this process had the session: whoever wanted to stop something meant another.
+    pub(crate) inbox_old: u64,
     /// When to look for them next.
     inbox_at: Instant,
     /// The right to run what is in the session, until it is over.
@@ -183,6 +185,7 @@ impl Driver {
             away_working: 0,
             leaving: Vec::new(),
             inbox_done: 0,
+            inbox_old: 0,
             inbox_at: Instant::now() + INBOX_EVERY,
             claim: Some(claim),
             hold,

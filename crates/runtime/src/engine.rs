@@ -7,7 +7,7 @@ use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::session::SessionCreated;
 use antiphon_event::{Body, Event, EventFlowId, Head, Json, ParentId, RunId, SessionId};
 use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
-use antiphon_port::{Branch, Fault, Journal, Tool};
+use antiphon_port::{Branch, Claim, Fault, Journal, Tool};
 use tokio::sync::mpsc;
 
 use crate::away::Busy;
@@ -203,7 +203,7 @@ impl Engine {
         let parts = &self.0;
         let session = invocation.session.clone().unwrap_or_else(|| parts.ids.session());
         let branch = Branch::main(session.clone());
-        let claim = parts.journal.claim(&session)?;
+        let (claim, left) = self.own(&session).await?;
         let before = match invocation.session {
             Some(_) => self.follow(&branch).await?,
             None => Vec::new(),
@@ -211,6 +211,7 @@ impl Engine {
         let seq = before.last().and_then(|event| event.head.seq).unwrap_or(0);
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
+        driver.inbox_old = left;
         let (origin, said) = self.origin(&invocation);
         let run = origin.run.clone();
         if seq == 0 {
@@ -235,11 +236,12 @@ impl Engine {
     /// only reported. A flow that was built in Rust is not in the journal and has to be handed over.
     pub async fn resume(&self, branch: Branch, flow: Option<Flow>) -> Result<Run, Refused> {
         let parts = &self.0;
-        let claim = parts.journal.claim(&branch.session)?;
+        let (claim, left) = self.own(&branch.session).await?;
         let Resumption { tree, seq, began, saved } = resume::load(parts, &branch, None, flow).await?;
         let run = tree.machines[0].mind.run().clone();
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
+        driver.inbox_old = left;
         driver.tree = tree;
         driver.keeper = Keeper::new(parts.checkpoint_every, began, saved);
         if driver.completed() {
@@ -251,6 +253,13 @@ impl Engine {
             tokio::spawn(driver.run());
         }
         Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began, wishes, progress })
+    }
+
+    /// The right to run what is in a session, and the number of the last command that was left for whoever had it before.
+    pub(crate) async fn own(&self, session: &SessionId) -> Result<(Claim, u64), Refused> {
+        let claim = self.0.journal.claim(session)?;
+        let left = if self.0.inbox { self.0.journal.take(session, 0).await? } else { Vec::new() };
+        Ok((claim, left.last().map_or(0, |sent| sent.number)))
     }
 
     /// What happened in a session in which a new run is to begin; refused while another one is under way.

@@ -71,7 +71,7 @@ impl Engine {
         let session = invocation.session.clone().unwrap_or_else(|| parts.ids.session());
         let branch = Branch::main(session.clone());
         let kit = self.kit(Arc::new(definition.clone())).await?;
-        let claim = parts.journal.claim(&session)?;
+        let (claim, left) = self.own(&session).await?;
         let events = match invocation.session {
             Some(_) => self.follow(&branch).await?,
             None => Vec::new(),
@@ -79,6 +79,7 @@ impl Engine {
         let seq = events.last().and_then(|event| event.head.seq).unwrap_or(0);
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
+        driver.inbox_old = left;
         if seq == 0 {
             driver.batch.push(self.session_created(invocation.title.clone(), invocation.metadata.clone()));
         }

@@ -725,6 +725,42 @@ async fn a_command_of_another_process_is_done_or_its_refusal_is_on_record() {
 }
 
 #[tokio::test]
+async fn a_wish_to_stop_a_run_that_has_ended_stops_no_other() {
+    let flow = || Flow::new("quick").node("first", expression("1")).build().expect("sound");
+    let engine = engine().inbox();
+    let ended = finish(&engine, flow(), json!(null)).await;
+    let cancel = r#"{"type":"cancel_requested","by":"elsewhere","mode":"now"}"#;
+    engine.journal().send(&ended.session, cancel).await.expect("left there");
+    let again = Invocation { session: Some(ended.session), ..Invocation::new("text") };
+    let mut run = loop {
+        match engine.start(flow(), again.clone()).await {
+            Ok(run) => break run,
+            Err(Refused::Journal(Fault::Owned { .. })) => tokio::task::yield_now().await,
+            Err(refused) => panic!("{refused}"),
+        }
+    };
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Completed);
+}
+
+#[tokio::test]
+async fn what_is_too_large_to_be_kept_fails_its_node_and_nothing_else() {
+    let large = || Node::function(Function::new(|_| async { Ok(Value::from("x".repeat(7 << 20))) }));
+    let flow = Flow::new("large")
+        .node("larger", Node::function(Function::new(|_| async { Ok(Value::from("\u{1}".repeat(4 << 20))) })))
+        .node("each", Node::map(formula("[1, 2]"), large()))
+        .node("fine", large())
+        .build()
+        .expect("sound");
+    let report = finish(&engine(), flow, json!(null)).await;
+    let status = |node: &str| report.statuses[node].clone();
+    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(
+        ["larger", "each", "fine"].map(status),
+        ["FAILED", "FAILED", "COMPLETED"].map(NodeStatus::from)
+    );
+}
+
+#[tokio::test]
 async fn a_run_that_nobody_holds_lets_go_of_its_session_when_it_comes_to_wait_for_people() {
     let (go, wait) = tokio::sync::oneshot::channel::<()>();
     let wait = Arc::new(std::sync::Mutex::new(Some(wait)));

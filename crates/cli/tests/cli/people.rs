@@ -174,3 +174,69 @@ fn the_name_of_a_node_is_enough_whatever_ids_end_with() {
     let beyond = place.run(&["sessions", "show", "last", "--at", "999"]);
     assert!(beyond.told().contains("so there is no event 999"), "{}", beyond.told());
 }
+
+/// What asks first and then fails once, and an agent that fails once.
+const AGAIN: &str = "\
+antiphon: 1
+models: {s: {provider: scripted, replies: [[{error: {message: \"no\"}}], [{text: fine}]]}}
+nodes:
+  inner:
+    retry: {max: 1, delay: 1ms}
+    flow:
+      antiphon: 1
+      nodes: {gate: {human: {prompt: q}}, once: {command: [sh, -c, \"test -e done || { touch done; exit 1; }\"]}}
+      edges: [gate -> once]
+  talks: {agent: {model: s}, retry: 1}
+";
+
+#[test]
+fn what_waited_for_a_person_is_tried_again_like_anything_else() {
+    let place = Place::new(&[("again.yaml", AGAIN)]);
+    let told = place.tell("run again.yaml\n resume last --approve gate");
+    expect![[r#"
+        $ run again.yaml
+        exit 3
+        session <id>
+        flow again started
+        inner  started
+        talks  started
+        inner/gate  started
+        inner/gate  asks: q (<id>/gate:1:1:ask)
+        talks  attempt 1 failed, again after 0 ms: no
+        talks  started, attempt 2
+        talks  completed
+        paused: waiting for a person
+          inner/gate  q
+            antiphon resume <id> --approve inner/gate
+            antiphon resume <id> --deny inner/gate --reason …
+        $ resume last --approve gate
+        exit 0
+        {"inner":"","talks":"fine"}
+        session <id>
+        resumed
+        resumed
+        inner/gate  approved by user
+        inner/gate  completed
+        inner/once  started
+        inner/once  failed: `sh` ended with code 1
+        inner  attempt 1 failed, again after 1 ms: `once`: `sh` ended with code 1
+        inner  started, attempt 2
+        resumed
+        inner/once  started, attempt 2
+        inner/once  completed
+        inner  completed
+        flow completed
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn an_agent_whose_next_attempt_has_only_begun_goes_on() {
+    let place = Place::new(&[("again.yaml", AGAIN)]);
+    let events = place.run(&["run", "again.yaml", "--json"]).out;
+    let begins = |line: &str| line.contains("node_start") && line.contains("\"attempt\":2");
+    let at = 1 + events.lines().position(begins).expect("it is tried again");
+    place.run(&["fork", "last", "--at", &at.to_string(), "--branch", "cut"]);
+    let ran = place.run(&["resume", "last", "--branch", "cut", "--approve", "gate", "--json"]);
+    assert!(ran.out.contains("\"fine\""), "{}{}", ran.out, ran.err);
+}

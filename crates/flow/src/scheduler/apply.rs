@@ -28,9 +28,12 @@ impl Scheduler {
             (Body::NodeSkipped(skip), Some(node)) => self.node_skipped(node, skip),
             (Body::NodeRetry(retry), Some(node)) => {
                 self.unfollow(node);
-                let rare = self.spots[node].keep();
-                rare.delay = Some(retry.delay_ms);
-                rare.retries += 1;
+                self.shift(node, |spot| {
+                    spot.status = Status::Executing;
+                    let rare = spot.keep();
+                    (rare.delay, rare.answer) = (Some(retry.delay_ms), None);
+                    rare.retries += 1;
+                });
                 return Effects::One(Effect::Wait(self.attempt(node), retry.delay_ms));
             }
             (Body::NodeTimeout(_), Some(node)) => {
@@ -147,9 +150,9 @@ impl Scheduler {
             NodeStatus::Skipped => Status::Skipped,
             _ => Status::Completed,
         };
+        let mut deputy = None;
+        self.shift(node, |spot| deputy = spot.kept().and_then(Rare::finish));
         let spot = &mut self.spots[node];
-        let deputy = spot.kept().and_then(Rare::finish);
-        self.delegated -= usize::from(deputy.is_some());
         if end.error.is_some() || end.telemetry.is_some() {
             let rare = spot.keep();
             rare.error.clone_from(&end.error);
@@ -208,14 +211,11 @@ impl Scheduler {
         };
         if transition.edge_type == FALLBACK {
             self.unfollow(source);
-            let mut is_new = false;
             self.shift(source, |spot| {
                 spot.status = Status::Executing;
                 let rare = spot.keep();
-                is_new = rare.deputy.replace(target).is_none();
-                rare.answer = None;
+                (rare.deputy, rare.answer) = (Some(target), None);
             });
-            self.delegated += usize::from(is_new);
             let callers = &mut self.spots[target].keep().callers;
             callers.push_back(source);
             if callers.len() == 1 {

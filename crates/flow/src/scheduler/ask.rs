@@ -236,10 +236,9 @@ impl Scheduler {
             (Why::GuardInput, Some(OVERRIDE)) => {
                 let params = relay.params.as_ref().map(Json::value).unwrap_or_default();
                 let next = self.next_attempt(node);
-                let input = match params[WITHHELD] == true {
-                    true => self.waived_input(next),
-                    false => Ok(Json::from(params["input"].clone())),
-                };
+                let is_withheld = params[WITHHELD] == true;
+                let given = || Ok(Json::from(params["input"].clone()));
+                let input = if is_withheld { self.waived_input(next) } else { given() };
                 match input {
                     Ok(input) => events.push(self.node_start(next, Some(input), now)),
                     Err(failure) => {

@@ -116,6 +116,11 @@ impl Scheduler {
             Ok(written) => written,
             Err(failure) => return self.failed(attempt, failure, now, events),
         };
+        let contributed: usize = written.0.iter().flatten().map(|(_, value)| value.as_str().len()).sum();
+        if let Err(why) = fits(reply.output.as_str().len() + contributed) {
+            let failure = Failure::of(ErrorCode::TooLarge, format!("what it gives is {why}"));
+            return self.failed(attempt, failure, now, events);
+        }
         match self.consequences(attempt, reply, written, rerouted.as_deref()) {
             Ok((end, extra)) => {
                 if !extra.is_empty() {
@@ -495,6 +500,18 @@ impl Scheduler {
         (automated && value["approved"] == true)
             .then(|| Json::from(json!({"approved": false, "reason": why, "by": "guardrail"})))
     }
+}
+
+/// How many bytes of JSON a node or a run may give: an event that is larger can be neither kept nor sent.
+const OUTPUT_MAX: usize = 12 * 1024 * 1024;
+
+/// Whether something of this size can be given; why not otherwise.
+pub(super) fn fits(bytes: usize) -> Result<(), String> {
+    let why = || {
+        let max = OUTPUT_MAX;
+        format!("{bytes} bytes of JSON, and {max} is the most: put it into a file and give its name")
+    };
+    if bytes > OUTPUT_MAX { Err(why()) } else { Ok(()) }
 }
 
 fn node_error(failure: Failure) -> NodeError {

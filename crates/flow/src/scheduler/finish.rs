@@ -7,6 +7,7 @@ use antiphon_event::body::system;
 use antiphon_event::{Body, ErrorCode, Event, Json, Mode, NodeStatus, StopReason};
 use serde_json::{Map, Value};
 
+use super::end::fits;
 use super::spot::{Decision, Status};
 use super::{Now, Phase, Refusal, Scheduler};
 use crate::definition::NodeIndex;
@@ -83,20 +84,21 @@ impl Scheduler {
     fn run_end(&self, status: NodeStatus, reason: Option<StopReason>, now: Now) -> Vec<Event> {
         let mut events = Vec::with_capacity(1);
         let (mut status, mut reason) = (status, reason);
-        let final_output = match self.final_output() {
-            Ok(output) => output,
+        let given = self.final_output().map_err(|why| (why, ErrorCode::Expression, StopReason::Expression));
+        let bounded = given.and_then(|output| match fits(output.as_str().len()) {
+            Ok(()) => Ok(output),
             Err(why) => {
-                let error = system::Error {
-                    message: why,
-                    code: Some(ErrorCode::Expression.to_string()),
-                    retryable: None,
-                };
-                events.push(self.event(now, Body::Error(error)));
-                status = NodeStatus::Failed;
-                reason.get_or_insert(StopReason::Expression);
-                Json::from(Value::Null)
+                let why = format!("what the run gives is {why}");
+                Err((why, ErrorCode::TooLarge, StopReason::OutputTooLarge))
             }
-        };
+        });
+        let final_output = bounded.unwrap_or_else(|(message, code, why)| {
+            let error = system::Error { message, code: Some(code.to_string()), retryable: None };
+            events.push(self.event(now, Body::Error(error)));
+            status = NodeStatus::Failed;
+            reason.get_or_insert(why);
+            Json::from(Value::Null)
+        });
         match self.flow.settings().hooks.consult(Point::AfterRun { status: &status, output: &final_output }) {
             Ok(advice) => events.extend(advice.events.into_iter().map(|body| self.event(now, body))),
             Err(why) => {

@@ -127,7 +127,7 @@ impl Scheduler {
                 Some(around) => Some(Arc::new(Around::load(around)?)),
                 None => None,
             },
-            delegated: spots.iter().filter(|spot| spot.rare().deputy.is_some()).count(),
+            resting: spots.iter().filter(|spot| spot.rests()).count(),
             spots,
             decisions: saved.decisions.iter().map(decision).collect::<Option<_>>()?,
             names: Names::of(&saved.origin),

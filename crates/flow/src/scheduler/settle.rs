@@ -123,8 +123,10 @@ impl Scheduler {
     pub(super) fn shift(&mut self, node: NodeIndex, change: impl FnOnce(&mut Spot)) {
         let spot = &mut self.spots[node];
         let (was, was_busy) = (spot.status, spot.busy() || spot.leaving_line);
+        self.resting -= usize::from(spot.rests());
         spot.leaving_line = false;
         change(spot);
+        self.resting += usize::from(spot.rests());
         let (is, is_busy) = (spot.status, spot.busy());
         if was != is {
             self.tally(was, usize::wrapping_sub);

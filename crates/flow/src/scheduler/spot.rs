@@ -263,6 +263,11 @@ impl Spot {
         self.queue != Queue::None || matches!(self.status, Status::Executing | Status::Interrupted)
     }
 
+    /// Whether it executes and another node does its work.
+    pub(super) fn rests(&self) -> bool {
+        self.status == Status::Executing && self.rare().deputy.is_some()
+    }
+
     pub(super) fn waits(&self) -> Option<Waits> {
         let rare = self.rare();
         match (self.status, &rare.relay) {

@@ -6,7 +6,7 @@ use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Delivery, Event, Mode, RunId};
 use antiphon_flow::{Input, Refusal};
-use antiphon_port::Fault;
+use antiphon_port::{Fault, Sent};
 
 use super::Driver;
 use crate::mind::Mind;
@@ -114,7 +114,7 @@ impl Driver {
                 return Ok(());
             }
             self.inbox_done = sent.number;
-            match self.obey(&sent.text) {
+            match self.obey(&sent) {
                 Ok(()) => self.stand(Standing::Working),
                 Err(why) => self.remark(format!("a command from another process was refused: {why}")),
             }
@@ -123,10 +123,13 @@ impl Driver {
     }
 
     /// Does what another process wants.
-    fn obey(&mut self, text: &str) -> Result<(), String> {
-        let event = Event::from_json(text).map_err(|error| error.to_string())?;
+    fn obey(&mut self, sent: &Sent) -> Result<(), String> {
+        let event = Event::from_json(&sent.text).map_err(|error| error.to_string())?;
         let run = event.head.run_id.unwrap_or_else(|| self.parts.ids.run());
         let done = match event.body {
+            Body::CancelRequested(_) if sent.number <= self.inbox_old => {
+                return Err("what it was to stop had ended when it came".to_owned());
+            }
             Body::CancelRequested(request) => self.cancel(&request.by, &request.mode),
             Body::RelayResolved(answer) if self.is_asked_away(&answer.relay_id) => {
                 self.forward(*answer, None);

@@ -154,7 +154,9 @@ impl Driver {
             return self.take_up_agent(machine);
         }
         for (attempt, waits) in self.tree.machines[machine].mind.flow().open() {
-            let inside = self.inside(machine, attempt).is_some();
+            // An agent that has ended was the work of an earlier attempt.
+            let goes_on = |inner: usize| self.tree.machines[inner].mind.goes_on();
+            let inside = self.inside(machine, attempt).is_some_and(goes_on);
             match waits {
                 Waits::Person(Some(at)) => {
                     let relay = self.tree.machines[machine].mind.flow().relay_of(attempt.node).cloned();
