@@ -1,7 +1,7 @@
 //! [`Standing`]: how the last run of a branch stands, from its events alone.
 
 use antiphon_event::body::request::Relay;
-use antiphon_event::{Body, EndReason, Event, Head, NodeStatus, RelayId, RunId};
+use antiphon_event::{Body, EndReason, Event, Head, NodeStatus, RelayId, RunId, near};
 use anyhow::{Result, bail};
 
 /// How the last run of a branch stands.
@@ -105,7 +105,11 @@ impl Standing {
         let found: Vec<&Asked> = found.find(|found: &Vec<&Asked>| !found.is_empty()).unwrap_or_default();
         match found[..] {
             [one] => Ok(one),
-            [] => bail!("nothing that is asked goes by {text}"),
+            [] => {
+                let help = near::help(text, self.asked.iter().map(|asked| asked.node.as_str()));
+                let help = help.map(|help| format!("; {help}")).unwrap_or_default();
+                bail!("nothing that is asked goes by {text}{help}")
+            }
             [a, b, ..] => bail!("{text} could be {} or {}: write more of it", a.relay.id, b.relay.id),
         }
     }

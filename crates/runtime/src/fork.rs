@@ -1,10 +1,11 @@
-//! Another way on from a position of the past, and a look at the past as it was.
+//! Another way on from a position of the past, a look at the past as it was, and at what would be taken now.
 
 use std::collections::BTreeMap;
 
+use antiphon_event::body::request::RelayResolved;
 use antiphon_event::body::session::{BranchCreated, ForkPoint};
 use antiphon_event::{Body, Event, Head, Json};
-use antiphon_flow::{Flow, Input, Now};
+use antiphon_flow::{Flow, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch};
 
 use crate::engine::{Engine, Refused};
@@ -71,5 +72,33 @@ impl Engine {
     ) -> Result<Report, Refused> {
         let Resumption { tree, seq, .. } = resume::load(&self.0, branch, at, flow).await?;
         Ok(Report::new(&tree, branch.session.clone(), seq))
+    }
+
+    /// Whether the last run of a branch would take an answer if it were resumed now; changes nothing. What an agent asks
+    /// it judges itself, when it is there.
+    pub async fn accepts(
+        &self,
+        branch: &Branch,
+        flow: Option<Flow>,
+        answer: &RelayResolved,
+    ) -> Result<(), Refused> {
+        let Resumption { tree, .. } = resume::load(&self.0, branch, None, flow).await?;
+        let asked = tree.of_relay(&answer.relay_id).and_then(|machine| tree.machines[machine].mind.as_flow());
+        match asked {
+            Some(flow) => {
+                let now = Now { at: self.0.clock.now(), dice: self.0.ids.dice(), steps: None };
+                flow.decide(Input::Answer(answer.clone()), now)?;
+                Ok(())
+            }
+            None if tree.relays().contains(&answer.relay_id) => Ok(()),
+            None => Err(Refusal::NotPending(answer.relay_id.clone()).into()),
+        }
+    }
+
+    /// Whether only people can get the last run of a branch further, as far as its events tell.
+    pub async fn awaits_people(&self, branch: &Branch, flow: Option<Flow>) -> Result<bool, Refused> {
+        let Resumption { tree, .. } = resume::load(&self.0, branch, None, flow).await?;
+        let root = &tree.machines[0].mind;
+        Ok(root.has_started() && !root.has_ended() && !tree.is_at_work(0))
     }
 }

@@ -2,7 +2,7 @@
 
 use antiphon_event::{Body, Event, RunId};
 use antiphon_port::{Branch, Fault};
-use antiphon_runtime::Refused;
+use antiphon_runtime::{Engine, Refused};
 use anyhow::{Result, bail};
 
 use crate::args::flows::Resume;
@@ -47,14 +47,29 @@ pub(crate) fn go_on(
 ) -> Result<Exit> {
     let past = shelf.events(&branch, None)?;
     let after = past.last().and_then(|event| event.head.seq).unwrap_or(0);
+    let standing = Standing::of(&past);
+    let trial = decisions.clone();
     let mut live = Live::new(json, decisions, output);
     live.catch_up(&past);
     drop(past);
     let engine = engine(shelf.journal)?.inbox();
     task::wait(async move {
+        try_out(&engine, &branch, &standing, trial).await?;
         let run = engine.resume(branch, None).await?;
         live.follow(run, after).await
     })
+}
+
+/// Refuses what would be refused before anything is written down: an answer that does not fit, and one to what a run
+/// that only waits for people does not ask. One that is at work may come to ask it.
+async fn try_out(engine: &Engine, branch: &Branch, standing: &Standing, mut trial: Decisions) -> Result<()> {
+    for answer in trial.ready(standing)? {
+        engine.accepts(branch, None, &answer).await?;
+    }
+    if !trial.is_used_up() && engine.awaits_people(branch, None).await? {
+        bail!("{}", trial.why());
+    }
+    Ok(())
 }
 
 /// Leaves the answers for the process that runs the session.

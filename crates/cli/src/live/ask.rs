@@ -18,7 +18,7 @@ pub(crate) const BY: &str = "user";
 const TAKE_AS_DONE: &str = "take as done";
 
 /// A decision on the command line.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Said {
     Yes,
     No,
@@ -26,7 +26,7 @@ enum Said {
 }
 
 /// What was decided on the command line, until it is asked for.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Decisions {
     open: Vec<(String, Said)>,
     reason: Option<String>,

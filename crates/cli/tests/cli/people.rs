@@ -21,7 +21,7 @@ fn a_run_waits_until_everything_is_answered_and_says_how() {
          resume last
          resume last --approve gate --answer colour=green
          resume last --approve nobody
-         resume last --answer many=7 --answer colour=blue
+         resume last --answer many=7 --answer colour=blue --approve gate
          resume last
          resume last --approve gate
          sessions ls --limit 0",
@@ -62,24 +62,18 @@ fn a_run_waits_until_everything_is_answered_and_says_how() {
         $ resume last --approve gate --answer colour=green
         exit 2
         session <id>
-        resumed
         error: the answer to relay <id>/colour:1:1:ask does not fit: answer with one of: red, blue
         $ resume last --approve nobody
         exit 2
         session <id>
-        resumed
-        paused: waiting for a person
-          colour  Which?
-            antiphon resume <id> --answer 'colour=red'
-            antiphon resume <id> --answer 'colour=blue'
-          many  How many?
-            antiphon resume <id> --answer 'many=…'
-        error: nothing that is asked goes by nobody
-        $ resume last --answer many=7 --answer colour=blue
+        error: nothing that is asked goes by nobody; there are gate, colour, many
+        $ resume last --answer many=7 --answer colour=blue --approve gate
         exit 0
         [true,"blue",7]
         session <id>
         resumed
+        gate  approved by user
+        gate  completed
         many  answered 7 by user
         many  completed
         colour  answered blue by user
