@@ -4,9 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use antiphon_agent::permission::{Place, Policy, Rule, Sources};
+use antiphon_agent::permission::{File, Place, Policy, Rule, Sources};
 use antiphon_event::Json;
-use serde::{Deserialize, Serialize};
 
 /// The files with rules. A file that is not there holds none.
 #[derive(Debug, Clone, Default)]
@@ -19,14 +18,6 @@ pub struct Rules {
     pub grants: Option<PathBuf>,
     /// The person's own folder, for paths with `~/`.
     pub home: Option<PathBuf>,
-}
-
-/// A file with rules.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    permissions: Vec<Rule>,
 }
 
 impl Rules {

@@ -20,6 +20,7 @@ use super::{Action, Rule, RuleError};
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// The rules, the first that fits first.
+    #[serde(default)]
     pub permissions: Vec<Rule>,
 }
 
