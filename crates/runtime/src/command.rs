@@ -16,14 +16,21 @@ use antiphon_flow::Command;
 use antiphon_flow::function::{Failure, Reply};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Child;
+use tokio::time::{Instant, sleep_until};
 
 /// How many bytes of output a command may give.
 const OUTPUT_MAX: usize = 8 * 1024 * 1024;
 /// How many bytes of what it writes to stderr are kept: the last ones.
 const STDERR_MAX: usize = 4 * 1024;
+/// How many bytes of it are told of while it runs.
+const PROGRESS_MAX: usize = 256 * 1024;
+/// How long pieces of it are collected before they are told of, at first; twice as long after so many pieces, then three
+/// times.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(50);
+const PROGRESS_PIECES: u32 = 100;
 /// How long output is waited for once a program has ended.
 const LINGER: Duration = Duration::from_secs(2);
 
@@ -132,30 +139,77 @@ async fn read_all(pipe: Option<impl AsyncRead + Unpin>, group: &Group) -> Result
     Ok(printed)
 }
 
-/// Passes on what is written to stderr as progress, and keeps the end of it.
+/// Passes on what is written to stderr as progress, some times a second and not without end, and keeps the end of it.
 async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call) -> String {
     let Some(mut pipe) = pipe else { return String::new() };
     let mut kept: Vec<u8> = Vec::new();
+    let mut pieces = Pieces { call, pending: Vec::new(), said: 0, left: PROGRESS_MAX };
+    let mut next = Instant::now();
     let mut buffer = [0; 4096];
-    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
-        kept.extend_from_slice(&buffer[..count]);
-        if kept.len() > 2 * STDERR_MAX {
-            kept.drain(..kept.len() - STDERR_MAX);
+    loop {
+        tokio::select! {
+            read = pipe.read(&mut buffer) => {
+                let Ok(count @ 1..) = read else { break };
+                kept.extend_from_slice(&buffer[..count]);
+                if kept.len() > 2 * STDERR_MAX {
+                    kept.drain(..kept.len() - STDERR_MAX);
+                }
+                pieces.push(&buffer[..count]);
+            }
+            () = sleep_until(next), if !pieces.pending.is_empty() => {
+                pieces.say(false).await;
+                next = Instant::now() + PROGRESS_PAUSE * (1 + pieces.said / PROGRESS_PIECES);
+            }
         }
-        call.mouth.tell(progress(call, &buffer[..count])).await;
     }
+    pieces.say(true).await;
     let start = kept.len().saturating_sub(STDERR_MAX);
     String::from_utf8_lossy(&kept[start..]).into_owned()
 }
 
-fn progress(call: &Call, bytes: &[u8]) -> Body {
-    let id = format!("{}/{}:{}:{}", call.run, call.node, call.execution, call.attempt);
-    Body::ToolProgress(ToolProgress {
-        id: format!("{id}:stderr").into(),
-        tool_call_id: id.into(),
-        name: call.node.to_string(),
-        content: Json::from(String::from_utf8_lossy(bytes).as_ref()),
-    })
+/// What a program writes to stderr, piece by piece.
+struct Pieces<'c> {
+    call: &'c Call,
+    pending: Vec<u8>,
+    said: u32,
+    /// How many bytes may still be passed on.
+    left: usize,
+}
+
+impl Pieces<'_> {
+    fn push(&mut self, bytes: &[u8]) {
+        let room = self.left.min(bytes.len());
+        self.left -= room;
+        self.pending.extend_from_slice(&bytes[..room]);
+        if room > 0 && self.left == 0 {
+            self.pending.extend_from_slice(b"\n(no more is shown while it runs)\n");
+        }
+    }
+
+    /// Passes on what was collected; before the end without a character of which only a part has come.
+    async fn say(&mut self, is_last: bool) {
+        let mut bytes = std::mem::take(&mut self.pending);
+        if let Err(error) = std::str::from_utf8(&bytes)
+            && error.error_len().is_none()
+            && !is_last
+        {
+            self.pending = bytes.split_off(error.valid_up_to());
+        }
+        if bytes.is_empty() {
+            return;
+        }
+        self.said += 1;
+        let Call { run, node, execution, attempt, .. } = self.call;
+        let id = format!("{run}/{node}:{execution}:{attempt}");
+        let text = String::from_utf8_lossy(&bytes);
+        let progress = ToolProgress {
+            id: format!("{id}:stderr:{}", self.said).into(),
+            tool_call_id: id.into(),
+            name: node.to_string(),
+            content: Json::from(json!({"stream": "stderr", "text": text})),
+        };
+        self.call.mouth.tell(Body::ToolProgress(progress)).await;
+    }
 }
 
 /// What a program printed, without the last line break; or read as JSON.

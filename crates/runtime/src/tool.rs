@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use antiphon_agent::machine::Returned;
-use antiphon_event::body::tool::ToolProgress;
+use antiphon_event::body::tool::{ToolProgress, is_piece};
 use antiphon_event::{Body, CallId, ErrorCode, Json};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_port::{Future, Progress, Reach, Tool, ToolCall, ToolReply};
@@ -69,18 +70,18 @@ fn overrun(timeout: Duration) -> Failure {
     Failure { code: ErrorCode::Timeout, message }
 }
 
-/// Where what a tool says goes: to the readers of the node whose work it is.
-struct Node(Call, String);
+/// Where what a tool says goes: to the readers of the node whose work it is; and how many pieces it has printed.
+struct Node(Call, String, AtomicU32);
 
 impl Progress for Node {
     fn say(&self, content: Json) -> Future<()> {
         let id = format!("{}/{}:{}", self.0.run, self.0.node, self.0.execution);
-        let progress = ToolProgress {
-            id: format!("{id}:progress").into(),
-            tool_call_id: id.into(),
-            name: self.1.clone(),
-            content,
+        let own = match is_piece(&content) {
+            true => format!("{id}:progress:{}", self.2.fetch_add(1, Ordering::Relaxed) + 1),
+            false => format!("{id}:progress"),
         };
+        let progress =
+            ToolProgress { id: own.into(), tool_call_id: id.into(), name: self.1.clone(), content };
         let mouth = self.0.mouth.clone();
         Box::pin(async move { mouth.tell(Body::ToolProgress(progress)).await })
     }
@@ -90,7 +91,7 @@ impl Progress for Node {
 pub(crate) fn of_node(tool: Arc<dyn Tool>, call: Call) -> Future<Result<Reply, Failure>> {
     Box::pin(async move {
         let (input, key, name) = (call.input.clone(), call.key().into(), tool.spec().name.clone());
-        let progress = Arc::new(Node(call, name));
+        let progress = Arc::new(Node(call, name, AtomicU32::new(0)));
         // Whoever wrote the flow put it there.
         let call = ToolCall { input, key, progress, reach: Reach::everything() };
         run(&*tool, call).await.map(|reply| Reply::new(reply.output))

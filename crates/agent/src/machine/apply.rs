@@ -38,6 +38,7 @@ impl Agent {
             Body::ReplProgress(progress) => self.code_printed(progress),
             Body::ReplOutput(output) => return self.code_ends(output),
             Body::ToolCall(call) => return self.call(call),
+            Body::ToolProgress(progress) => self.calls.progressed(progress),
             Body::Usage(usage) => return self.used(usage),
             Body::ModelRetry(retry) => return self.again(retry),
             Body::ToolResult(result) => {

@@ -1,7 +1,7 @@
 //! What is asked of people, and what comes of their answers.
 
 use antiphon_event::body::request::{GrantAdded, Relay, RelayResolved};
-use antiphon_event::body::tool::{ToolProgress, ToolResult};
+use antiphon_event::body::tool::{ToolProgress, ToolResult, is_piece};
 use antiphon_event::{Body, CallId, ErrorCode, Event, Json, RelayId, RelayKind, Scope};
 use serde_json::{Value, json};
 
@@ -53,12 +53,12 @@ impl Agent {
 
     pub(super) fn progress(&self, call: &CallId, content: Json, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
         let call = self.under_way(call)?;
-        let progress = ToolProgress {
-            id: format!("{}:progress", call.id).into(),
-            tool_call_id: call.id.clone(),
-            name: call.name.clone(),
-            content,
+        let id = match is_piece(&content) {
+            true => format!("{}:progress:{}", call.id, call.pieces.saturating_add(1)),
+            false => format!("{}:progress", call.id),
         };
+        let progress =
+            ToolProgress { id: id.into(), tool_call_id: call.id.clone(), name: call.name.clone(), content };
         Ok(vec![self.event(now, Body::ToolProgress(progress))])
     }
 

@@ -1,7 +1,7 @@
 //! [`Calls`]: the tool calls of one step, from proposal to result.
 
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::body::tool::ToolCall;
+use antiphon_event::body::tool::{ToolCall, ToolProgress, is_piece};
 use antiphon_event::{CallId, Json, RelayId, RelayKind};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,9 @@ pub struct Call {
     pub(super) relay: Option<Box<Relay>>,
     /// How often a person was asked what became of it.
     pub(super) doubts: u32,
+    /// How many pieces of a stream it has printed.
+    #[serde(default)]
+    pub(super) pieces: u32,
 }
 
 impl Call {
@@ -139,6 +142,7 @@ impl Calls {
             state: State::Proposed,
             relay: None,
             doubts: 0,
+            pieces: 0,
         });
         false
     }
@@ -153,6 +157,14 @@ impl Calls {
         if let Some(call) = self.get_mut(id) {
             call.doubts += u32::from(relay.kind == RelayKind::Approval);
             call.relay = Some(Box::new(relay));
+        }
+    }
+
+    /// A call has said something.
+    pub(super) fn progressed(&mut self, progress: &ToolProgress) {
+        let piece = is_piece(&progress.content);
+        if let Some(call) = self.get_mut(&progress.tool_call_id).filter(|_| piece) {
+            call.pieces = call.pieces.saturating_add(1);
         }
     }
 

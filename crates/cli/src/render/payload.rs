@@ -38,6 +38,21 @@ pub(crate) fn full(value: &Value) -> String {
     }
 }
 
+/// What a tool has said so far: what it printed, whole, after what else it said last, which `told` puts into words.
+pub(crate) fn progress<'v>(
+    said: impl IntoIterator<Item = &'v Value>,
+    told: impl Fn(&Value) -> String,
+) -> String {
+    let (mut printed, mut last) = (String::new(), None);
+    for value in said {
+        match (value["stream"].is_string(), value["text"].as_str()) {
+            (true, Some(text)) => printed.push_str(text),
+            _ => last = Some(value),
+        }
+    }
+    last.map(|value| told(value) + if printed.is_empty() { "" } else { "\n" }).unwrap_or_default() + &printed
+}
+
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,11 +1,15 @@
 //! Tool calls: one row each, with what went in and what came out.
 
 use antiphon_view::tools::{Call, Tools};
+use serde_json::Value;
 
-use super::payload::{brief, brief_or_empty, word};
+use super::payload::{brief, brief_or_empty, brief_value, progress, word};
 use super::status::status;
 use super::unit::{duration, flat};
 use super::{Ink, Line, Page, Side, Table, nothing};
+
+/// How much is shown of what a call that runs has said: its end.
+const PROGRESS_MAX: usize = 200;
 
 /// Lays out all calls, in the order of their first appearance.
 pub(super) fn lines(tools: &Tools, page: Page) -> Vec<Line> {
@@ -31,11 +35,14 @@ pub(super) fn lines(tools: &Tools, page: Page) -> Vec<Line> {
 /// What came out, or the latest word of what is still running.
 fn outcome(call: &Call, state: &str) -> Line {
     let ink = if matches!(state, "error" | "denied") { Ink::Bad } else { Ink::Plain };
-    match (&call.output, call.progress.last()) {
-        (Some(output), _) => Line::new().ink(ink, brief(output)),
-        (None, Some(progress)) => {
-            Line::new().ink(Ink::Faint, format!("… {}", flat(&brief(&progress.content))))
+    match &call.output {
+        Some(output) => Line::new().ink(ink, brief(output)),
+        None if call.progress.is_empty() => Line::new(),
+        None => {
+            let said: Vec<Value> = call.progress.iter().map(|said| said.content.value()).collect();
+            let said = progress(&said, brief_value);
+            let from = said.char_indices().rev().nth(PROGRESS_MAX).map_or(0, |(from, _)| from);
+            Line::new().ink(Ink::Faint, format!("… {}", flat(said[from..].trim())))
         }
-        (None, None) => Line::new(),
     }
 }

@@ -340,3 +340,22 @@ fn a_turn_that_waits_can_be_cancelled_and_the_list_says_so() {
     place.run(&["chat", "--session", "last", "--input", "hello"]);
     assert_eq!(status(), "completed");
 }
+
+#[test]
+fn all_that_a_command_has_printed_so_far_is_seen_while_it_runs() {
+    let agent = AGENT
+        .replace("command: sh slow.sh}}}", "command: sh talk.sh}}}")
+        .replace("sh slow.sh}]", "sh talk.sh}]");
+    let place = Place::new(&[
+        ("agent.yaml", &agent),
+        ("talk.sh", "echo one; sleep 0.2; echo two >&2; sleep 0.2; echo three"),
+    ]);
+    let ran = place.run(&["chat", "--agent", "agent.yaml", "--input", "slowly", "--json"]);
+    let before = |line: &&str| !line.contains(r#""type":"tool_result""#);
+    let events: String = ran.out.lines().take_while(before).map(|line| format!("{line}\n")).collect();
+    for view in ["tools", "thread"] {
+        let shown = feed(place.command(&["view", view, "-"]), events.as_bytes()).out;
+        let words: Vec<&str> = shown.split_whitespace().collect();
+        assert!(words.windows(4).any(|words| words == ["…", "one", "two", "three"]), "{view}: {shown}");
+    }
+}

@@ -37,6 +37,18 @@ pub struct ToolProgress {
     pub content: Json,
 }
 
+/// Whether what a tool says is a piece of what it prints: an object with `stream` and `text`. Each piece has an id of its
+/// own, and all of them together are what was printed; anything else says how far it is, and the next one replaces it.
+pub fn is_piece(content: &Json) -> bool {
+    let text = content.as_str();
+    // Most is no such object, which is seen without reading it.
+    if !(text.starts_with('{') && text.contains("\"stream\"")) {
+        return false;
+    }
+    let value = content.value();
+    value["stream"].is_string() && value["text"].is_string()
+}
+
 /// What a tool call came to.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

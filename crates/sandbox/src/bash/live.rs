@@ -10,8 +10,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::output::whole_start;
 
-/// How long pieces are collected before they are passed on.
+/// How long pieces are collected before they are passed on, at first; twice as long after so many pieces, then three
+/// times, so that a program that prints for hours makes some thousands of them.
 const PAUSE: Duration = Duration::from_millis(50);
+const PIECES: u32 = 100;
 /// How many bytes are passed on at once.
 const PIECE_MAX: usize = 4 * 1024;
 /// How many bytes are passed on in all.
@@ -25,6 +27,8 @@ pub(super) struct Live {
     next: Instant,
     /// How many bytes may still be.
     left: usize,
+    /// How many pieces were passed on.
+    said: u32,
 }
 
 struct Pending {
@@ -38,7 +42,7 @@ impl Live {
     pub(super) fn new(progress: Arc<dyn Progress>) -> Self {
         let pending = [StreamName::Stdout, StreamName::Stderr];
         let pending = pending.map(|stream| Pending { stream, bytes: Vec::new(), skipped: 0 });
-        Self { progress, pending, next: Instant::now(), left: TOTAL_MAX }
+        Self { progress, pending, next: Instant::now(), left: TOTAL_MAX, said: 0 }
     }
 
     /// Takes in a piece.
@@ -60,11 +64,12 @@ impl Live {
 
     /// Passes on what was collected, but for a character of which only a part has come.
     pub(super) async fn say(&mut self) {
-        self.next = Instant::now() + PAUSE;
+        self.next = Instant::now() + PAUSE * (1 + self.said / PIECES);
         for pending in &mut self.pending {
             let whole = pending.whole();
             if self.left > 0 && whole > 0 {
                 let content = pending.take(whole, &mut self.left);
+                self.said += 1;
                 self.progress.say(content).await;
             }
         }

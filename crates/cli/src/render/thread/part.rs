@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::payload::full;
+use super::super::payload::{self, full};
 use super::super::status::{ink_of, status};
 use super::super::unit::flat;
 use super::super::{Ink, Line, paragraphs};
@@ -30,7 +30,7 @@ pub(super) fn outcome(part: &Part, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let progress = part.progress.as_ref().or(part.content.as_ref()).filter(|_| part.output.is_none());
     if let Some(progress) = progress {
-        lines.extend(behind("  … ", Ink::Faint, &progress_text(progress), width, OUTPUT_LINES));
+        lines.extend(behind("  … ", Ink::Faint, &progress_text(progress), width, usize::MAX));
     }
     match &part.output {
         Some(output) if part.kind == "code" => lines.extend(printed(output, width)),
@@ -105,9 +105,17 @@ fn relay_line(relay: &Relay, prompt: Option<&str>) -> Line {
 /// Progress of a tool is a list, that of code a text.
 fn progress_text(progress: &Value) -> String {
     match progress {
-        Value::Array(list) => list.last().map(full).unwrap_or_default(),
-        other => full(other),
+        Value::Array(list) => end(&payload::progress(list, full)),
+        other => end(&full(other)),
     }
+}
+
+/// The last lines of a text.
+fn end(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();
+    let before = lines.len().saturating_sub(OUTPUT_LINES);
+    let shown = lines[before..].join("\n");
+    if before > 0 { format!("({before} lines before)\n{shown}") } else { shown }
 }
 
 /// Text with a mark before its first line, folded to so many lines.
