@@ -5,6 +5,9 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
+use jiff::fmt::temporal::Pieces;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -21,11 +24,17 @@ pub struct Timestamp(NonZeroU64);
 
 /// What tells a moment from the number that stands for it.
 const SIGN: u64 = 1 << 63;
+/// The last moment of the year 9999, which people write for "never".
+const LAST: i64 = 253_402_300_799_999;
+/// The start of 1970.
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 impl Timestamp {
     /// The moment so many milliseconds after the start of 1970; `None` outside the years -9999 to 9999.
     pub fn from_millis(millis: i64) -> Option<Self> {
-        jiff::Timestamp::from_millisecond(millis).ok()?;
+        if !(0..=LAST).contains(&millis) {
+            jiff::Timestamp::from_millisecond(millis).ok()?;
+        }
         NonZeroU64::new(millis as u64 ^ SIGN).map(Self)
     }
 
@@ -50,17 +59,29 @@ impl FromStr for Timestamp {
     type Err = NotAMoment;
 
     fn from_str(text: &str) -> Result<Self, NotAMoment> {
-        let moment = text.parse::<jiff::Timestamp>().ok();
-        moment
-            .and_then(|moment| Self::from_millis(moment.as_millisecond()))
-            .ok_or_else(|| NotAMoment(text.chars().take(40).collect()))
+        let moment = match text.parse::<jiff::Timestamp>() {
+            Ok(moment) => Self::from_millis(moment.as_millisecond()),
+            Err(_) => last_day(text),
+        };
+        moment.ok_or_else(|| NotAMoment(text.chars().take(40).collect()))
     }
+}
+
+/// A moment of the last day of the year 9999, which has no time zones any more.
+fn last_day(text: &str) -> Option<Timestamp> {
+    let pieces = Pieces::parse(text).ok()?;
+    let offset = pieces.to_numeric_offset()?;
+    let local = pieces.date().to_datetime(pieces.time()?);
+    let millis = local.duration_since(EPOCH).as_millis() - i128::from(offset.seconds()) * 1000;
+    Timestamp::from_millis(i64::try_from(millis).ok()?)
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let moment = jiff::Timestamp::from_millisecond(self.millis()).expect("checked when it was made");
-        write!(f, "{moment:.3}")
+        match jiff::Timestamp::from_millisecond(self.millis()) {
+            Ok(moment) => write!(f, "{moment:.3}"),
+            Err(_) => write!(f, "{:.3}Z", EPOCH + SignedDuration::from_millis(self.millis())),
+        }
     }
 }
 
@@ -88,5 +109,29 @@ impl JsonSchema for Timestamp {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_day_of_the_year_9999_is_a_moment_and_the_year_10000_is_none() {
+        for (written, read) in [
+            ("9999-12-31T23:59:59.999Z", Some("9999-12-31T23:59:59.999Z")),
+            ("9999-12-31T23:59:59Z", Some("9999-12-31T23:59:59.000Z")),
+            ("9999-12-31T20:00:00-03:59", Some("9999-12-31T23:59:00.000Z")),
+            ("9999-12-31T20:00:00-04:00", None),
+            ("9999-12-30T22:00:00.5Z", Some("9999-12-30T22:00:00.500Z")),
+            ("9999-12-31", None),
+            ("9999-12-31T23:59:59", None),
+            ("10000-01-01T00:00:00Z", None),
+            ("9999-13-31T23:59:59Z", None),
+        ] {
+            let parsed = written.parse::<Timestamp>().ok();
+            assert_eq!(parsed.map(|at| at.to_string()).as_deref(), read, "{written}");
+            assert_eq!(parsed.and_then(|at| Timestamp::from_millis(at.millis())), parsed, "{written}");
+        }
     }
 }
