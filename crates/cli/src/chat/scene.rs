@@ -104,7 +104,11 @@ impl Scene {
                     Item::Text { id, .. } | Item::Thought { id, .. } => !retry.discards.contains(id),
                     Item::Call(_) | Item::Note(_) => true,
                 });
-                self.note(Ink::Faint, &format!("once more, for the last try failed: {}", retry.reason));
+                self.note(Ink::Faint, &unit::again(retry));
+            }
+            Body::ModelRetry(retry) => {
+                let call = around.unwrap_or_default();
+                self.tail(&call, &(unit::again(retry) + "\n"));
             }
             Body::HistoryCompacted(_) => {
                 self.note(Ink::Faint, "(what was said before was put into a summary)");

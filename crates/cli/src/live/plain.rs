@@ -40,6 +40,7 @@ fn told(event: &Event) -> Option<(Ink, String)> {
             let (after, why) = (unit::duration(retry.delay_ms), unit::flat(&retry.error.message));
             (Ink::Waiting, format!("attempt {} failed, again after {after}: {why}", retry.attempt))
         }
+        Body::ModelRetry(retry) => (Ink::Waiting, format!("asks its model {}", unit::again(retry))),
         Body::NodeTimeout(timeout) => {
             (Ink::Bad, format!("took longer than {}", unit::duration(timeout.timeout_ms)))
         }

@@ -49,12 +49,11 @@ impl Tree {
             .and_then(|path| path.len().checked_sub(2).map(|at| path[at].to_string()));
         let key = (path.unwrap_or_default(), node.to_string());
         match &event.body {
-            Body::Text(text) => {
-                let said = self.said.entry(key).or_default();
-                said.push_str(&text.content);
-                let cut = said.len().saturating_sub(SAID_MAX);
-                let cut = (cut..said.len()).find(|at| said.is_char_boundary(*at)).unwrap_or(0);
-                said.drain(..cut);
+            Body::Text(text) => self.say(key, &text.content),
+            Body::ModelRetry(retry) => {
+                // What it had said does not count.
+                self.said.remove(&key);
+                self.say(key, &format!("({})\n\n", unit::again(retry)));
             }
             Body::Usage(usage) => {
                 let tokens = self.tokens.entry(key).or_default();
@@ -69,6 +68,14 @@ impl Tree {
             }
             _ => {}
         }
+    }
+
+    fn say(&mut self, key: (String, String), text: &str) {
+        let said = self.said.entry(key).or_default();
+        said.push_str(text);
+        let cut = said.len().saturating_sub(SAID_MAX);
+        let cut = (cut..said.len()).find(|at| said.is_char_boundary(*at)).unwrap_or(0);
+        said.drain(..cut);
     }
 
     /// At most so many lines; what is at work, waits or failed goes before what is done.

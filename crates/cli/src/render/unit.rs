@@ -1,6 +1,7 @@
 //! Times, amounts and ids, written for people.
 
 use antiphon_event::Timestamp;
+use antiphon_event::body::system::ModelRetry;
 use antiphon_view::Tally;
 
 /// A length of time, to two or three figures.
@@ -38,6 +39,12 @@ pub(crate) fn used(tally: &Tally) -> String {
         Some(cost) => format!("{tokens}, {}", dollars(cost.dollars())),
         None => tokens,
     }
+}
+
+/// What people are told when a model is asked again: why, and how long that takes.
+pub(crate) fn again(retry: &ModelRetry) -> String {
+    let when = retry.delay_ms.map(|millis| format!(" in {}", duration(millis))).unwrap_or_default();
+    format!("once more{when}, for the last try failed: {}", flat(&retry.reason))
 }
 
 /// The time of day, in UTC.

@@ -359,3 +359,22 @@ fn all_that_a_command_has_printed_so_far_is_seen_while_it_runs() {
         assert!(words.windows(4).any(|words| words == ["…", "one", "two", "three"]), "{view}: {shown}");
     }
 }
+
+#[test]
+fn how_long_a_model_is_waited_for_is_told() {
+    let fails = "{error: {message: too many, code: rate_limited, retryable: true, retry_after: 1200}}";
+    let agent =
+        format!("antiphon: 1\nmodel: {{provider: scripted, replies: [[{fails}], [{{text: done}}]]}}\n");
+    let flow = format!(
+        "antiphon: 1\nnodes: {{work: {{agent: {{model: {{provider: scripted, replies: [[{fails}], [{{text: done}}]]}}}}}}}}\n"
+    );
+    let place = Place::new(&[("agent.yaml", &agent), ("flow.yaml", &flow)]);
+    for args in
+        [&["chat", "--agent", "agent.yaml", "--input", "hi"][..], &["run", "flow.yaml", "--input", "hi"]]
+    {
+        let ran = place.run(args);
+        assert_eq!(ran.out, "done\n", "{}", ran.err);
+        let told = "once more in 1.2 s, for the last try failed: too many";
+        assert!(ran.err.contains(told), "{args:?}: {}", ran.err);
+    }
+}
