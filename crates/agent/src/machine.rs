@@ -113,6 +113,8 @@ pub struct Agent {
     began: Option<Timestamp>,
     /// The ids of calls that were used, each with the highest number that was put behind it.
     ids: HashMap<String, u32>,
+    /// The streams it has begun, each with how often, and in which model call the last one began.
+    streams: HashMap<String, (u32, u32)>,
     /// Agents it has called.
     agents: u32,
     /// The request that it waits for and that is about no call.
@@ -206,6 +208,7 @@ impl Agent {
             is_final: false,
             began: None,
             ids: HashMap::new(),
+            streams: HashMap::new(),
             agents: 0,
             continuation: None,
             grants: Vec::new(),

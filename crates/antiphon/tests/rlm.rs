@@ -338,32 +338,32 @@ async fn whatever_code_does_wrong_is_told_and_the_session_goes_on() {
         script,
         true,
         expect![[r#"
-        Completed "still here, with 1"
-        a user go
-        b harness_start in a:user
-        b text I run this: ⏎ ```js ⏎ scope.kept = 1; while (true) {} ⏎ ``` ⏎
-        b repl_input b/code
-        b repl_output "" error: out of time: at work for 300ms, which is the bound of a turn
-        b text I run this: ⏎ ```js ⏎ throw new Error('thrown') ⏎ ``` ⏎
-        b repl_input b/code~2
-        b repl_output "" error: Error: thrown (turn 2, line 1)
-        b text no code at all
-        b user There is no code in your answer: write one block fenced with ```js and ```.
-        b text ```js ⏎ 1 ⏎ ``` ⏎ ```js ⏎ 2 ⏎ ```
-        b user There are 2 blocks of code in your answer: write one.
-        b text I run this: ⏎ ```js ⏎ not code ⏎ ``` ⏎
-        b repl_input b/code~5
-        b repl_output "" error: SyntaxError: expecting ';' (turn 3, line 1)
-        b text I run this: ⏎ ```js ⏎ console.log('x'.repeat(50)) ⏎ ``` ⏎
-        b repl_input b/code~6
-        b repl_progress stdout "xxxxxxxxxx"
-        b repl_output "xxxxxxxxxx"
-        b text I run this: ⏎ ```js ⏎ FINAL('still here, with ' + scope.kept) ⏎ ``` ⏎
-        b repl_input b/code~7
-        b repl_output "" done
-        b text still here, with 1
-        b harness_end done
-    "#]],
+            Completed "still here, with 1"
+            a user go
+            b harness_start in a:user
+            b text I run this: ⏎ ```js ⏎ scope.kept = 1; while (true) {} ⏎ ``` ⏎
+            b repl_input b/code
+            b repl_output "" error: out of time: at work for 300ms, which is the bound of a turn
+            b text I run this: ⏎ ```js ⏎ throw new Error('thrown') ⏎ ``` ⏎
+            b repl_input b/code~2
+            b repl_output "" error: Error: thrown (turn 2, line 1)
+            b text no code at all
+            b user There is no code in your answer: write one block fenced with ```js and ```.
+            b text ```js ⏎ 1 ⏎ ``` ⏎ ```js ⏎ 2 ⏎ ```
+            b user There are 2 blocks of code in your answer: write one.
+            b text I run this: ⏎ ```js ⏎ not code ⏎ ``` ⏎
+            b repl_input b/code~3
+            b repl_output "" error: SyntaxError: expecting ';' (turn 3, line 1)
+            b text I run this: ⏎ ```js ⏎ console.log('x'.repeat(50)) ⏎ ``` ⏎
+            b repl_input b/code~4
+            b repl_progress stdout "xxxxxxxxxx"
+            b repl_output "xxxxxxxxxx"
+            b text I run this: ⏎ ```js ⏎ FINAL('still here, with ' + scope.kept) ⏎ ``` ⏎
+            b repl_input b/code~5
+            b repl_output "" done
+            b text still here, with 1
+            b harness_end done
+        "#]],
     )
     .await;
 }

@@ -31,10 +31,15 @@ impl Agent {
         match &event.body {
             Body::Text(text) => self.text(text.id.as_str(), &text.content),
             Body::Reasoning(reasoning) => {
-                self.note(reasoning.id.as_str());
+                if self.note(reasoning.id.as_str()) {
+                    self.streamed(reasoning.id.as_str());
+                }
                 self.signed += u32::from(reasoning.signature.is_some());
             }
-            Body::ReplInput(input) => return self.code_begins(input, event.head.at),
+            Body::ReplInput(input) => {
+                self.streamed(input.id.as_str());
+                return self.code_begins(input, event.head.at);
+            }
             Body::ReplProgress(progress) => self.code_printed(progress),
             Body::ReplOutput(output) => return self.code_ends(output),
             Body::ToolCall(call) => return self.call(call),
@@ -59,7 +64,10 @@ impl Agent {
                 self.repairs += u32::from(std::mem::take(&mut self.is_final) || !self.is_coding());
                 return self.next_step();
             }
-            Body::Summary(_) => self.summing = true,
+            Body::Summary(summary) => {
+                self.streamed(&summary.id);
+                self.summing = true;
+            }
             Body::HistoryCompacted(_) => return self.ask(),
             Body::Diagnostic(diagnostic) if diagnostic.source == SOURCE => {
                 self.unsummed = true;
@@ -107,16 +115,19 @@ impl Agent {
         self.last = Some(at);
     }
 
-    /// Notes the id of something that was said in this model call.
-    fn note(&mut self, id: &str) {
-        if self.said.last().is_none_or(|last| last != id) && !self.said.iter().any(|said| said == id) {
+    /// Notes the id of something that was said in this model call; whether it is new.
+    fn note(&mut self, id: &str) -> bool {
+        let is_new =
+            self.said.last().is_none_or(|last| last != id) && !self.said.iter().any(|said| said == id);
+        if is_new {
             self.said.push(id.to_owned());
         }
+        is_new
     }
 
     fn text(&mut self, id: &str, content: &str) {
-        if self.may_ask() {
-            self.note(id);
+        if !self.may_ask() || self.note(id) {
+            self.streamed(id);
         }
         if self.text_of != self.begun {
             self.text_of = self.begun;

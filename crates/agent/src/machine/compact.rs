@@ -69,7 +69,7 @@ impl Agent {
             Err(fault) => return Ok(vec![self.unsummed(&fault.message, now)]),
         };
         let sources: Vec<String> = turns.into_iter().map(|(id, _)| id).collect();
-        let id = format!("{}/summary~{}", self.origin.run, self.begun);
+        let id = self.stream("summary");
         let summary = Summary { id: id.clone(), sources: sources.clone(), content };
         Ok(vec![
             self.event(now, Body::Summary(summary)),

@@ -79,11 +79,30 @@ impl Agent {
         ToolCall { id: id.into(), name, input, call_type, harness: None }
     }
 
-    /// The id of a stream of this model call.
+    /// The id of a stream of this model call: with a number from the second call on that has such a stream.
     pub(super) fn stream(&self, raw: &str) -> String {
-        match self.begun {
-            0 | 1 => format!("{}/{raw}", self.origin.run),
+        let nth = match self.streams.get(raw) {
+            None => 1,
+            Some((nth, call)) if *call == self.begun => *nth,
+            Some((nth, _)) => nth.saturating_add(1),
+        };
+        match nth {
+            1 => format!("{}/{raw}", self.origin.run),
             nth => format!("{}/{raw}~{nth}", self.origin.run),
+        }
+    }
+
+    /// Notes that a stream has begun.
+    pub(super) fn streamed(&mut self, id: &str) {
+        let own = id.strip_prefix(self.origin.run.as_str()).and_then(|id| id.strip_prefix('/'));
+        let Some(own) = own else { return };
+        let (raw, nth) = match own.rsplit_once('~') {
+            Some((raw, nth)) => (raw, nth.parse().unwrap_or(1)),
+            None => (own, 1),
+        };
+        match self.streams.get_mut(raw) {
+            Some(last) => *last = (nth, self.begun),
+            None => drop(self.streams.insert(raw.to_owned(), (nth, self.begun))),
         }
     }
 

@@ -58,7 +58,7 @@ fn code_is_run_and_what_it_prints_is_what_the_model_sees_next() {
               → evaluate code~2
             code gives 2
               repl_output code~2  done
-              text answer~2 2
+              text answer 2
               harness_end done after 2
               → stop
               = "2"
@@ -221,7 +221,7 @@ fn an_answer_without_code_or_with_too_much_of_it_is_a_step() {
               user: There is no code in your answer: write one block fenced with ```js and ```.
               user: There is no code in your answer: write one block fenced with ```js and ```.
             says I found nothing
-              text text~3 I found nothing
+              text text~2 I found nothing
             replies 10/5
               usage 10/5
               harness_end max_iterations after 3

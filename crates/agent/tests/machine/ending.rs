@@ -38,7 +38,7 @@ fn at_the_limit_the_model_sums_up_without_tools() {
               assistant: calls a read {}
               tool a: 1
             says found 1
-              text text~2 found 1
+              text text found 1
             replies 10/5
               usage 10/5
               harness_end max_iterations after 2
@@ -77,7 +77,7 @@ fn a_model_that_calls_tools_when_it_should_sum_up_is_cut_short() {
               tool_result a 1
               → ask
             says one more
-              text text~2 one more
+              text text one more
             calls b read {}
               tool_call b read {}
             replies 10/5
@@ -147,7 +147,7 @@ fn an_answer_at_the_limit_has_to_fit_too() {
               tool_result a 1
               → ask
             says about one
-              text text~2 about one
+              text text about one
             replies 10/5
               usage 10/5
               error schema: the answer does not fit its schema: it is not JSON: expected value at line 1 column 1

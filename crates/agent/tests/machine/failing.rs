@@ -180,7 +180,7 @@ fn attempts_are_counted_anew_for_each_step() {
               model_retry 2 in 250 ms, discards []: the model said overloaded
               → wait 250
             says done
-              text text~4 done
+              text text done
             replies 10/5
               usage 10/5
               harness_end done after 2
@@ -229,13 +229,13 @@ fn a_process_that_dies_in_mid_answer_costs_none_of_the_attempts() {
               model_retry 4 in 250 ms, discards []: the model said overloaded
               → wait 250
             says half
-              text text~4 half
+              text text~3 half
             resume
               resumed
-              model_retry 5, discards [text~4]: the process that asked the model died
+              model_retry 5, discards [text~3]: the process that asked the model died
               → ask
             says whole
-              text text~5 whole
+              text text~4 whole
             replies 10/5
               usage 10/5
               harness_end done after 1

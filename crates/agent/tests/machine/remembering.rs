@@ -193,9 +193,9 @@ fn a_history_too_long_is_put_into_a_summary_whose_sources_are_kept() {
               summary, tools [], told Summarize the conversation below for whoever goes on with it. Keep every decision, fact, number, name, path, open question and promise; leave out small talk and what was superseded. Write plain text.
               user: assistant: one ⏎   calls read({}) ⏎ read gave: 1 ⏎ assistant: two ⏎   calls read({}) ⏎ read gave: 2 ⏎ 
             summary one and two were read
-              summary summary~4 of [msg:r/step-1 msg:r/step-2]: one and two were read
+              summary summary of [msg:r/step-1 msg:r/step-2]: one and two were read
               usage 90/9
-              history_compacted summary~4
+              history_compacted summary
               → ask
             see
               step, tools [read]
@@ -253,9 +253,9 @@ fn a_conversation_too_long_is_put_into_a_summary() {
               summary, tools [], told Summarize the conversation below for whoever goes on with it. Keep every decision, fact, number, name, path, open question and promise; leave out small talk and what was superseded. Write plain text.
               user: user: u1 ⏎ assistant: a1 ⏎ user: u2 ⏎ assistant: a2 ⏎ 
             summary they said u1 to a2
-              summary summary~2 of [msg:u0:user msg:a1/text msg:u2:user msg:a3/text]: they said u1 to a2
+              summary summary of [msg:u0:user msg:a1/text msg:u2:user msg:a3/text]: they said u1 to a2
               usage 90/9
-              history_compacted summary~2
+              history_compacted summary
               → ask
             see
               step, tools [read]
@@ -264,7 +264,7 @@ fn a_conversation_too_long_is_put_into_a_summary() {
               assistant: calls a read {}
               tool a: 1
             says done
-              text text~2 done
+              text text done
             replies 60/5
               usage 60/5
               harness_end done after 2
@@ -394,9 +394,9 @@ fn a_summary_can_itself_be_summed_up() {
               tool_result b 2
               → ask
             summary first
-              summary summary~3 of [msg:r/step-1 msg:r/step-2]: first
+              summary summary of [msg:r/step-1 msg:r/step-2]: first
               usage 90/9
-              history_compacted summary~3
+              history_compacted summary
               → ask
             calls c read {}
               tool_call c read {}
@@ -411,9 +411,9 @@ fn a_summary_can_itself_be_summed_up() {
               summary, tools [], told Summarize the conversation below for whoever goes on with it. Keep every decision, fact, number, name, path, open question and promise; leave out small talk and what was superseded. Write plain text.
               user: user: first ⏎ assistant:  ⏎   calls read({}) ⏎ read gave: 3 ⏎ 
             summary second
-              summary summary~4 of [msg:r/summary~3 msg:r/step-3]: second
+              summary summary~2 of [msg:r/summary msg:r/step-3]: second
               usage 90/9
-              history_compacted summary~4
+              history_compacted summary~2
               → ask
             see
               step, tools [read]
@@ -534,9 +534,9 @@ fn without_a_word_about_summaries_one_is_made_when_the_context_is_four_fifths_fu
               tool_result b 2
               → ask
             summary they said u1 and a1 and u2
-              summary summary~3 of [msg:u0:user msg:a1/text msg:u2:user]: they said u1 and a1 and u2
+              summary summary of [msg:u0:user msg:a1/text msg:u2:user]: they said u1 and a1 and u2
               usage 90/9
-              history_compacted summary~3
+              history_compacted summary
               → ask
             see
               step, tools [read]

@@ -84,7 +84,7 @@ fn a_model_that_has_said_nothing_is_asked_anew() {
               user: what is there?
               user: in one word
             says sea
-              text text~2 sea
+              text text sea
             replies 10/5
               usage 10/5
               harness_end done after 1
@@ -211,7 +211,7 @@ fn what_is_said_during_the_last_call_is_kept_for_the_next_turn() {
               tool_result c1 "a sea"
               → ask
             says a sea
-              text text~2 a sea
+              text text a sea
             steer go on
               user after r:usage:1: go on
             replies 20/5
@@ -267,7 +267,7 @@ fn while_a_person_is_asked_one_can_speak_too() {
               tool c1: a sea
               user: look closely
             says a sea
-              text text~2 a sea
+              text text a sea
             replies 20/5
               usage 20/5
               harness_end done after 2
@@ -365,7 +365,7 @@ fn a_final_answer_of_code_that_has_not_heard_it_is_not_taken() {
               → evaluate code~2
             code gives 2
               repl_output code~2  done
-              text answer~2 2
+              text answer 2
               harness_end done after 2
               → stop
               = "2"
@@ -412,9 +412,9 @@ fn a_summary_that_was_begun_before_is_begun_anew() {
               summary, tools [], told Summarize the conversation below for whoever goes on with it. Keep every decision, fact, number, name, path, open question and promise; leave out small talk and what was superseded. Write plain text.
               user: user: what is there? ⏎ assistant: much ⏎ user: tell me ⏎ assistant:  ⏎   calls look({}) ⏎ look gave: a sea ⏎ 
             summary there is much
-              summary summary~3 of [msg:u0:user msg:a1/text msg:u2:user msg:r/step-1]: there is much
+              summary summary of [msg:u0:user msg:a1/text msg:u2:user msg:r/step-1]: there is much
               usage 90/9
-              history_compacted summary~3
+              history_compacted summary
               → ask
             see
               step, tools [look]

@@ -150,7 +150,7 @@ fn parallel_calls_start_together_and_their_results_come_as_they_are_there() {
               tool b: error {"error":"no such file","code":"failed"}
               tool c: C
             says all read
-              text text~2 all read
+              text text all read
             replies 30/5
               usage 30/5
               harness_end done after 2
