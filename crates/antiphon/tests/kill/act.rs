@@ -123,6 +123,14 @@ pub(crate) fn branches() -> Act {
     Act { scene: talk(boss), ..subagents() }
 }
 
+/// The same in sessions of their own.
+pub(crate) fn sessions() -> Act {
+    let mut boss = agent("boss");
+    let below = |name: &str| json!({"model": {"provider": "own", "model": name}, "policy": "new_session"});
+    boss["agents"] = json!({"one": below("one"), "two": below("two"), "deep": below("deep")});
+    Act { scene: talk(boss), ..subagents() }
+}
+
 pub(crate) fn swarm() -> Act {
     let member = |name: &str| {
         let mut agent = agent(name);

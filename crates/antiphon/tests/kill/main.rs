@@ -15,7 +15,7 @@ use std::path::Path;
 
 use act::Act;
 
-/// How many processes are killed for each act: with the five acts here more than two hundred.
+/// How many processes are killed for each act: with the six acts here more than two hundred.
 const KILLS: usize = 52;
 
 fn check(test: &str, act: &Act) {
@@ -55,6 +55,11 @@ fn subagents() {
 #[test]
 fn branches() {
     check("branches", &act::branches());
+}
+
+#[test]
+fn sessions() {
+    check("sessions", &act::sessions());
 }
 
 #[test]

@@ -26,14 +26,29 @@ pub(crate) fn journal(folder: &Path) -> Arc<dyn Journal> {
     antiphon_store::open(&format!("sqlite:{}", path.display())).expect("a journal")
 }
 
-/// What happened on all branches of the one session there is, the first branch first. What agents on other branches ask
+/// The session of the run, then those of agents that were called. One without events is that of the run only if there is
+/// no other.
+pub(crate) fn sessions(journal: &dyn Journal) -> Vec<SessionId> {
+    let listed = journal.sessions(Page { after: None, limit: usize::MAX }).wait().expect("readable");
+    let mut sessions: Vec<SessionId> = listed.into_iter().map(|session| session.id).collect();
+    sessions.sort_by_key(|session| {
+        let first = journal.read(&Branch::main(session.clone()), 0, 1).wait().expect("readable");
+        !matches!(&first[..], [Event { body: Body::SessionCreated(made), .. }] if made.metadata.is_none())
+    });
+    sessions
+}
+
+/// The branches of a session.
+pub(crate) fn branches(journal: &dyn Journal, session: &SessionId) -> Vec<Branch> {
+    let listed = journal.branches(session).wait().expect("readable");
+    listed.into_iter().map(|summary| Branch { session: session.clone(), branch: summary.branch }).collect()
+}
+
+/// What happened on all branches of all sessions, the first branch of the run first. What agents on other branches ask
 /// is told to those who watch their callers too; here it is told once.
 pub(crate) fn everywhere(journal: &dyn Journal) -> Vec<Event> {
-    let sessions = journal.sessions(Page { after: None, limit: 2 }).wait().expect("readable");
-    let [session] = &sessions[..] else { panic!("{} sessions", sessions.len()) };
     let mut all = Vec::new();
-    for summary in journal.branches(&session.id).wait().expect("readable") {
-        let branch = Branch { session: session.id.clone(), branch: summary.branch };
+    for branch in sessions(journal).iter().flat_map(|session| branches(journal, session)) {
         let events = journal.read(&branch, 0, usize::MAX).wait().expect("readable");
         let starts = |event: &&Event| matches!(event.body, Body::HarnessStart(_) | Body::RunStart(_));
         let own: BTreeSet<_> = events.iter().filter(starts).map(|event| event.head.run_id.clone()).collect();
@@ -45,10 +60,12 @@ pub(crate) fn everywhere(journal: &dyn Journal) -> Vec<Event> {
 
 /// Plays until all is through, or until somebody kills this process.
 pub(crate) fn play(folder: &Path, act: &Act) -> ! {
+    let journal = journal(folder);
+    let session = sessions(&*journal).into_iter().next();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let engine = engine(journal(folder), folder, act);
-        let mut run = begin(&engine, act).await;
+        let engine = engine(journal, folder, act);
+        let mut run = begin(&engine, act, session).await;
         let report = follow(&mut run, folder, say_event).await;
         say(&format!("gave {}", report.output.as_str()));
     });
@@ -67,9 +84,7 @@ pub(crate) fn engine(journal: Arc<dyn Journal>, folder: &Path, act: &Act) -> Eng
 }
 
 /// Goes on with the run in the journal, or starts it if no process lived long enough to.
-async fn begin(engine: &Engine, act: &Act) -> Run {
-    let sessions = engine.journal().sessions(Page { after: None, limit: 1 }).await.expect("readable");
-    let session = sessions.into_iter().next().map(|summary| summary.id);
+async fn begin(engine: &Engine, act: &Act, session: Option<SessionId>) -> Run {
     if let Some(session) = &session {
         match engine.resume(Branch::main(session.clone()), None).await {
             Err(Refused::NoRun(_)) => {}

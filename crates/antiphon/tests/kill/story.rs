@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use antiphon::{Body, Event};
-use antiphon_port::{Branch, Page, Verdict};
+use antiphon_port::{Branch, Verdict};
 use fastrand::Rng;
 
 use super::{person, process, tools};
@@ -165,16 +165,14 @@ impl Story {
     /// All that was acknowledged is in the journal, which is whole.
     fn compare(&self, folder: &Path) {
         let journal = process::journal(folder);
-        let sessions = journal.sessions(Page { after: None, limit: 2 }).wait().expect("readable");
+        let sessions = process::sessions(&*journal);
         let Some(session) = sessions.first() else {
             return assert!(self.events.is_empty(), "acknowledged events are gone");
         };
-        assert_eq!(sessions.len(), 1, "one run, one session");
-        let branch = Branch::main(session.id.clone());
+        let branch = Branch::main(session.clone());
         let kept = journal.read(&branch, 0, usize::MAX).wait().expect("readable");
         assert!(kept.starts_with(&self.events), "acknowledged events are gone");
-        for summary in journal.branches(&session.id).wait().expect("readable") {
-            let branch = Branch { session: session.id.clone(), branch: summary.branch };
+        for branch in sessions.iter().flat_map(|session| process::branches(&*journal, session)) {
             let head = journal.head(&branch).wait().expect("readable");
             assert_eq!(journal.verify(&branch).wait(), Ok(Verdict::Whole(head)));
         }
