@@ -6,6 +6,7 @@
 //! [`Wake::Mirrored`], and answers come back by [`Order`]. Start reading at [`travel`].
 
 mod follow;
+mod left;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
@@ -29,6 +30,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use self::follow::Follower;
+pub(crate) use self::left::end_left;
 use crate::driver::{Driver, Wake};
 use crate::engine::{Parts, Refused, WISHES_MAX};
 use crate::mind::Mind;

@@ -10,7 +10,7 @@ use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
 use antiphon_port::{Branch, Claim, Fault, Journal, Tool};
 use tokio::sync::mpsc;
 
-use crate::away::Busy;
+use crate::away::{Busy, end_left};
 use crate::checkpoint::{self, Keeper};
 use crate::clock::{Clock, Ids, SystemClock, UuidIds};
 use crate::driver::Driver;
@@ -245,6 +245,10 @@ impl Engine {
         driver.tree = tree;
         driver.keeper = Keeper::new(parts.checkpoint_every, began, saved);
         if driver.completed() {
+            let is_agent = driver.tree.machines[0].mind.as_agent().is_some();
+            if is_agent {
+                end_left(parts, &branch, &resume::read_all(parts, &branch).await?).await?;
+            }
             driver.rest();
         } else {
             self.equip_root(&mut driver.tree).await?;
@@ -268,6 +272,7 @@ impl Engine {
         if let Some(run) = resume::unfinished(&events) {
             return Err(Refusal::UnderWay(run).into());
         }
+        end_left(&self.0, branch, &events).await?;
         Ok(events)
     }
 

@@ -237,6 +237,44 @@ async fn it_stops_with_its_caller() {
 }
 
 #[tokio::test]
+async fn one_that_outlived_its_caller_is_ended_before_anything_else_happens() {
+    for policy in ["fresh_branch", "new_session"] {
+        let mut stage = Stage::new();
+        let mut run = stage.say(&boss(policy), "go").await;
+        run.wait().await.expect("no fault");
+        let told = events(&run).await;
+        let [place] = places(&told).try_into().expect("one place");
+        let (branch, id) = (run.branch().clone(), run.id().clone());
+        drop(run);
+        let journal = stage.engine.journal();
+        while journal.claim(&branch.session).is_err() || journal.claim(&place.session).is_err() {
+            tokio::task::yield_now().await;
+        }
+        // What a process leaves that was told to stop, and died before the other run had ended.
+        let call = told.iter().find_map(|event| match &event.body {
+            Body::ToolCall(call) => Some(call.id.clone()),
+            _ => None,
+        });
+        let result = json!({
+            "type": "tool_result", "runId": id.as_str(), "id": call.expect("a call").as_str(), "name": "agent",
+            "output": {"error": "cancelled", "code": "cancelled"}, "isError": true,
+        });
+        let end = json!({"type": "harness_end", "runId": id.as_str(), "reason": "cancelled"});
+        let left = [result, end].map(|event| Event::from_json(&event.to_string()).expect("an event"));
+        let seq = at(&stage, &branch).await.last().and_then(|event| event.head.seq).expect("a position");
+        let batch = antiphon_port::Batch::new(left.to_vec()).expect("two events");
+        journal.append(&branch, seq, batch).await.expect("kept");
+        let ends =
+            |there: &[Event]| there.iter().filter(|event| matches!(event.body, Body::HarnessEnd(_))).count();
+        assert_eq!(ends(&at(&stage, &place).await), 0, "{policy}: it waits for a person");
+        let hello = json!({"model": scripted(json!([[{"text": "hello"}]]))});
+        stage.say(&hello, "are you there?").await.wait().await.expect("no fault");
+        let there = at(&stage, &place).await;
+        assert_eq!(ends(&there), 1, "{policy}: {}", stage.told(&there));
+    }
+}
+
+#[tokio::test]
 async fn two_at_once_ask_one_after_another_or_together() {
     let hand = |file: &str| {
         let touch = bash(&format!("touch {file}"));
