@@ -76,9 +76,10 @@ struct Node(Call, String, AtomicU32);
 impl Progress for Node {
     fn say(&self, content: Json) -> Future<()> {
         let id = format!("{}/{}:{}", self.0.run, self.0.node, self.0.execution);
-        let own = match is_piece(&content) {
-            true => format!("{id}:progress:{}", self.2.fetch_add(1, Ordering::Relaxed) + 1),
-            false => format!("{id}:progress"),
+        let own = if is_piece(&content) {
+            format!("{id}:progress:{}", self.2.fetch_add(1, Ordering::Relaxed) + 1)
+        } else {
+            format!("{id}:progress")
         };
         let progress =
             ToolProgress { id: own.into(), tool_call_id: id.into(), name: self.1.clone(), content };

@@ -53,10 +53,11 @@ impl Agent {
 
     pub(super) fn progress(&self, call: &CallId, content: Json, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
         let call = self.under_way(call)?;
-        let id = match is_piece(&content) {
-            true => format!("{}:progress:{}", call.id, call.pieces.saturating_add(1)),
-            false => format!("{}:progress", call.id),
-        };
+        let mut id = format!("{}:progress", call.id);
+        if is_piece(&content) {
+            // Each piece stays; what is no piece takes the place of what was said before.
+            id = format!("{id}:{}", call.pieces.saturating_add(1));
+        }
         let progress =
             ToolProgress { id: id.into(), tool_call_id: call.id.clone(), name: call.name.clone(), content };
         Ok(vec![self.event(now, Body::ToolProgress(progress))])
