@@ -190,20 +190,10 @@ fn what_an_agent_does_differently_is_shown() {
         ("Be brief.", "Be brief. And kind."),
         ("tools: [bash, ask, agent]", "tools: [ask, agent]"),
         ("name: helper", "name: helper\npermissions: [{allow: bash}]"),
-        ("name: helper", "name: helper\npermissions: [{deny: bash}]"),
     ] {
         place.write("agent.yaml", &AGENT.replace(was, is));
         told.extend(["# ", is, "\n", &place.tell("test fix")]);
     }
-    place.write("agent.yaml", AGENT);
-    let outcomes = place.path().join("fix/outcomes.jsonl");
-    let recorded = std::fs::read_to_string(&outcomes).expect("it was recorded");
-    let steered = recorded.replacen(r#"{"text":"Changed."}"#, r#"{"steer":"hurry"},{"text":"Changed."}"#, 1);
-    place.write("fix/outcomes.jsonl", &steered);
-    told.extend(["# somebody says something meanwhile\n", &place.tell("test fix")]);
-    let less: Vec<&str> = recorded.lines().filter(|line| !line.contains("Both are back")).collect();
-    place.write("fix/outcomes.jsonl", &(less.join("\n") + "\n"));
-    told.extend(["# an answer is missing\n", &place.tell("test fix")]);
     expect![[r##"
         # Be brief. And kind.
         $ test fix
@@ -267,32 +257,24 @@ fn what_an_agent_does_differently_is_shown() {
             - {"error":"not run: the agent was cancelled","code":"cancelled"}
             + {"error":"cut off before it came to an end: the agent was cancelled","code":"cancelled"}
         0 same, 1 changed
-        # name: helper
-        permissions: [{deny: bash}]
-        $ test fix
-        exit 1
-        fix  8 of 40 things differ
-          turn 1: request c1:permission is not there any more
-            - bash {"command":"echo ran >> ran.txt"}
-          turn 1: what call c1 gives differs
-            - exit code: 0 (it printed nothing)
-            + {"error":"denied: bash: {deny: bash} (agent) denies `echo ran >> ran.txt` (a part of the line…
-          turn 2: request c1:permission is not there any more
-            - bash {"command":"echo ran >> ran.txt"}
-          turn 2: what call c1 gives differs
-            - {"error":"denied: enough","code":"denied"}
-            + {"error":"denied: bash: {deny: bash} (agent) denies `echo ran >> ran.txt` (a part of the line…
-          turn 4/c1: request c1:permission is not there any more
-            - bash {"command":"echo near >> ran.txt"}
-          turn 4/c1: what call c1 gives differs
-            - exit code: 0 (it printed nothing)
-            + {"error":"denied: bash: {deny: bash} (agent) denies `echo near >> ran.txt` (a part of the lin…
-          turn 6: request c1:permission is not there any more
-            - bash {"command":"echo ran >> ran.txt"}
-          turn 6: what call c1 gives differs
-            - {"error":"not run: the agent was cancelled","code":"cancelled"}
-            + {"error":"denied: bash: {deny: bash} (agent) denies `echo ran >> ran.txt` (a part of the line…
-        0 same, 1 changed
+    "##]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn what_was_recorded_is_all_that_an_agent_hears() {
+    let place = talked();
+    place.run(&["record", "last", "--to", "fix"]);
+    let mut told = String::new();
+    let outcomes = place.path().join("fix/outcomes.jsonl");
+    let recorded = std::fs::read_to_string(&outcomes).expect("it was recorded");
+    let steered = recorded.replacen(r#"{"text":"Changed."}"#, r#"{"steer":"hurry"},{"text":"Changed."}"#, 1);
+    place.write("fix/outcomes.jsonl", &steered);
+    told.extend(["# somebody says something meanwhile\n", &place.tell("test fix")]);
+    let less: Vec<&str> = recorded.lines().filter(|line| !line.contains("Both are back")).collect();
+    place.write("fix/outcomes.jsonl", &(less.join("\n") + "\n"));
+    told.extend(["# an answer is missing\n", &place.tell("test fix")]);
+    expect![[r##"
         # somebody says something meanwhile
         $ test fix
         exit 1
