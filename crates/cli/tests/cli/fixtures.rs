@@ -220,22 +220,22 @@ fn what_an_agent_does_differently_is_shown() {
             - bash {"command":"echo ran >> ran.txt"}
           turn 1: what call c1 gives differs
             - exit code: 0 (it printed nothing)
-            + {"error":"there is no tool `bash`; there are: agent, ask","code":"schema"}
+            + {"error":"there is no tool `bash`; there are agent, ask","code":"schema"}
           turn 2: request c1:permission is not there any more
             - bash {"command":"echo ran >> ran.txt"}
           turn 2: what call c1 gives differs
             - {"error":"denied: enough","code":"denied"}
-            + {"error":"there is no tool `bash`; there are: agent, ask","code":"schema"}
+            + {"error":"there is no tool `bash`; there are agent, ask","code":"schema"}
           turn 4/c1: request c1:permission is not there any more
             - bash {"command":"echo near >> ran.txt"}
           turn 4/c1: what call c1 gives differs
             - exit code: 0 (it printed nothing)
-            + {"error":"there is no tool `bash`; there are: agent","code":"schema"}
+            + {"error":"there is no tool `bash`; there are agent","code":"schema"}
           turn 6: request c1:permission is not there any more
             - bash {"command":"echo ran >> ran.txt"}
           turn 6: what call c1 gives differs
             - {"error":"not run: the agent was cancelled","code":"cancelled"}
-            + {"error":"there is no tool `bash`; there are: agent, ask","code":"schema"}
+            + {"error":"there is no tool `bash`; there are agent, ask","code":"schema"}
         0 same, 1 changed
         # name: helper
         permissions: [{allow: bash}]
