@@ -1,20 +1,23 @@
 //! Where the rows of a view are, by key. For looking up only: what a reader sees never depends on its order.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
 use antiphon_event::RunId;
 use foldhash::fast::FixedState;
+use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Places by key. Saved as a sorted list, so that equal indexes are saved as equal text.
+///
+/// Keys stand in the order they came, with their hashes: one more is written where the one before was, what is looked up
+/// at random is small, and a table that grows reads no key again.
 #[derive(Debug, Clone)]
-pub(crate) struct Index<K>(HashMap<K, usize, FixedState>);
+pub(crate) struct Index<K>(IndexMap<K, usize, FixedState>);
 
 impl<K> Default for Index<K> {
     fn default() -> Self {
-        Self(HashMap::default())
+        Self(IndexMap::default())
     }
 }
 
