@@ -1,8 +1,5 @@
 //! Runs inside runs: when they end, when they wait, and who hears of it in which order.
 
-#[path = "shared/hands.rs"]
-mod hands;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +8,7 @@ use antiphon_flow::{Edge, Flow, Formula, Human, Node, OnTimeout};
 use antiphon_runtime::{Engine, Function, Invocation, Outcome, Run, TaskClock};
 use expect_test::{Expect, expect};
 
-use hands::{events, yes};
+use crate::hands::{events, yes};
 
 fn engine() -> Engine {
     let clock = TaskClock::new("2026-01-01T00:00:00Z".parse().expect("a moment"));

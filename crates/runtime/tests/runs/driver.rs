@@ -1,8 +1,5 @@
 //! Flows on the driver: real tasks, real processes, a journal in memory.
 
-#[path = "shared/hands.rs"]
-mod hands;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -22,7 +19,7 @@ use antiphon_runtime::{
 };
 use serde_json::{Value, json};
 
-use hands::{events, yes};
+use crate::hands::{events, yes};
 
 fn expression(text: &str) -> Node {
     Node::expression(text).expect("an expression")

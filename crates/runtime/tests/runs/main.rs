@@ -1,0 +1,5 @@
+//! Runs on the driver, one by one and inside one another.
+
+mod driver;
+mod hands;
+mod nested;
