@@ -56,6 +56,7 @@ pub const IN_TESTS: &[&str] = &["testkit", "store"];
 pub const PURE_MAY_USE: &[&str] = &[
     "foldhash", // fixed seeds only
     "imbl",
+    "indexmap",   // with the hashes it is given
     "jiff",       // without `std`: it can read moments, not the clock
     "jsonschema", // without its resolvers: it fetches nothing
     "memchr",

@@ -301,8 +301,8 @@ async fn without_a_shell_and_beyond_its_queries_code_is_told_so() {
         b text I run this: ⏎ ```js ⏎ await exec('ls') ⏎ ``` ⏎
         b repl_input b/code
         b tool_call b/code:exec:0 {"command":"ls"}
-        b tool_result b/code:exec:0 {"error":"there is no tool `bash`; there are: llm_query","code":"schema"}
-        b repl_output "" error: Error: there is no tool `bash`; there are: llm_query
+        b tool_result b/code:exec:0 {"error":"there is no tool `bash`; there are llm_query","code":"schema"}
+        b repl_output "" error: Error: there is no tool `bash`; there are llm_query
         b text I run this: ⏎ ```js ⏎ await llm_query('one'); try { await llm_query('two') } catch (error) { FINAL(error.message) } ⏎ ``` ⏎
         b repl_input b/code~2
         b tool_call b/code~2:query:0 {"prompt":"one"}

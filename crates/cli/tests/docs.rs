@@ -26,10 +26,11 @@ fn every_example_prints_what_its_page_says() {
     pages.extend(Some(root.join("README.md")).filter(|page| page.exists()));
     let update = env::var_os("UPDATE_EXPECT").is_some();
     let mut complaints = String::new();
+    let home = tempfile::tempdir().expect("a folder");
     for page in pages {
         let text = read(&page);
         let name = page.strip_prefix(&root).expect("pages are below the root").display().to_string();
-        let (fresh, complaint) = renew(&name, &text, |command| run(command, &root));
+        let (fresh, complaint) = renew(&name, &text, |command| run(command, &root, home.path()));
         if update && fresh != text {
             fs::write(&page, fresh).expect("pages can be written");
         }
@@ -145,8 +146,8 @@ fn differences(was: &[&str], now: &[&str]) -> String {
     lines.collect()
 }
 
-/// What a command prints at the root of the repository, errors last.
-fn run(command: &str, root: &Path) -> String {
+/// What a command prints at the root of the repository, errors last; for somebody who has nothing of their own.
+fn run(command: &str, root: &Path, home: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_antiphon"));
     let folder = program.parent().expect("a program is in a folder").to_owned();
     let others = env::var_os("PATH").unwrap_or_default();
@@ -154,6 +155,9 @@ fn run(command: &str, root: &Path) -> String {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).current_dir(root).stdin(Stdio::null());
     shell.env("PATH", path.expect("the folder of a build has a plain name")).env("NO_COLOR", "1");
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+        shell.env(name, home);
+    }
     for name in ["CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         shell.env_remove(name);
     }

@@ -262,11 +262,11 @@ async fn a_swarm_is_bounded_and_hands_nothing_to_strangers() {
     expect![[r#"Failed Some("the run inside ended: max_node_executions")"#]]
         .assert_eq(&format!("{:?} {error:?}", report.outcome));
     let stranger = read(&swarm("", "review").replace("entry: plan", "entry: stranger"));
-    expect!["flow.yaml:6:7: error: the entry `stranger` is no node"]
+    expect!["flow.yaml:6:7: error: the entry `stranger` is no node; there are plan, code, review"]
         .assert_eq(&stranger.expect_err("nobody is called that"));
     let plan = swarm("", "review").replacen("plan:\n", "plan:\n          handoffs: [stranger]\n", 1);
     expect![[r#"
-        flow.yaml:6:7: error: the edge leads to `stranger`, which is no node
+        flow.yaml:6:7: error: the edge leads to `stranger`, which is no node; there are plan, code, review
         flow.yaml:6:7: error: `code` is unreachable: no path leads to it from an entry; add an edge to `code`, or name it under `entry`
         flow.yaml:6:7: error: `review` is unreachable: no path leads to it from an entry; add an edge to `review`, or name it under `entry`"#]].assert_eq(&read(&plan).expect_err("nobody is called that"));
 }

@@ -46,7 +46,7 @@ async fn an_agent_has_all_tools_of_its_servers_or_those_it_names() {
         agent    tool_result call_1_1 "FOLDER"
         agent    tool_result call_1_2 failed {"error":"there is no tool `there_echo`; did you mean `here_echo`?","code":"schema"}
         ["there_echo","read"]
-        agent    tool_result call_1_1 failed {"error":"there is no tool `here_where`; there are: read, there_echo","code":"schema"}
+        agent    tool_result call_1_1 failed {"error":"there is no tool `here_where`; there are read, there_echo","code":"schema"}
         agent    tool_result call_1_2 "{}"
     "#]].assert_eq(&lines.concat());
 }
@@ -74,8 +74,8 @@ async fn an_agent_below_has_those_it_names_of_its_callers() {
         agent/hand tool_result call_1_2 failed {"error":"there is no tool `there_echo`; did you mean `here_echo`?","code":"schema"}
         ["read"]
         agent    tool_result call_1_1 "done"
-        agent/hand tool_result call_1_1 failed {"error":"there is no tool `here_where`; there are: agent, read","code":"schema"}
-        agent/hand tool_result call_1_2 failed {"error":"there is no tool `there_echo`; there are: agent, read","code":"schema"}
+        agent/hand tool_result call_1_1 failed {"error":"there is no tool `here_where`; there are agent, read","code":"schema"}
+        agent/hand tool_result call_1_2 failed {"error":"there is no tool `there_echo`; there are agent, read","code":"schema"}
         ["here/*","there/*"]
         agent    tool_result call_1_1 "done"
         agent/hand tool_result call_1_1 "FOLDER"
@@ -83,7 +83,7 @@ async fn an_agent_below_has_those_it_names_of_its_callers() {
         ["here_where"]
         agent    tool_result call_1_1 "done"
         agent/hand tool_result call_1_1 "FOLDER"
-        agent/hand tool_result call_1_2 failed {"error":"there is no tool `there_echo`; there are: agent, here_where","code":"schema"}
+        agent/hand tool_result call_1_2 failed {"error":"there is no tool `there_echo`; there are agent, here_where","code":"schema"}
     "#]].assert_eq(&lines.concat());
 }
 

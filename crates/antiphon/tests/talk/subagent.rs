@@ -217,7 +217,7 @@ async fn it_cannot_hand_over_what_is_its_callers() {
         boss/hand harness_start
         boss/hand tool_call call_1_1 {"to":"other"}
         boss/hand usage
-        boss/hand tool_result call_1_1 failed {"error":"there is no tool `handoff`; there are: agent","code":"schema"}
+        boss/hand tool_result call_1_1 failed {"error":"there is no tool `handoff`; there are agent","code":"schema"}
         boss/hand text could not
         boss/hand usage
         boss/hand harness_end done after 2
