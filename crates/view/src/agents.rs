@@ -6,7 +6,7 @@
 
 mod place;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::{AgentId, Body, EndReason, Event, NodeStatus, RunId};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ pub enum AgentStatus {
 ///
 /// An agent is known by its id, else by its place in a chain of names. Its parent is the agent it names, else
 /// the one its chain names, else the last one seen a level higher. Events without metadata belong to the
-/// agent of their run, else to the root. What an agent uses is added to at most 1,024 agents above it.
+/// agent of their run, else to the root; those of a flow to nobody. What an agent uses is added to at most 1,024 agents above it.
 #[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Agents {
@@ -84,6 +84,8 @@ pub struct Agents {
     /// Where events belong that name nobody, until somebody turns out to be the root.
     nobody: Option<usize>,
     runs: BTreeMap<RunId, RunOf>,
+    /// Runs of flows, which are nobody's.
+    flows: BTreeSet<RunId>,
 }
 
 /// A run: whose it is, and whether it is under way.
@@ -129,6 +131,17 @@ impl Agents {
         Edit::at(changes, path!["agents", agent]).add("tree", &mut row.tree, used);
     }
 
+    /// Whether an event is one of a flow itself.
+    fn is_of_flow(&mut self, event: &Event) -> bool {
+        let Some(run) = event.head.run_id.as_ref().filter(|_| event.head.agent.is_none()) else {
+            return false;
+        };
+        if matches!(event.body, Body::RunStart(_)) && !self.runs.contains_key(run) {
+            self.flows.insert(run.clone());
+        }
+        self.flows.contains(run)
+    }
+
     fn run_began(&mut self, agent: usize, run: &RunId, changes: &mut Changes) {
         let known = self.runs.entry(run.clone()).or_insert(RunOf { agent, open: false });
         if std::mem::replace(&mut known.open, true) {
@@ -162,6 +175,9 @@ impl View for Agents {
     const NAME: &'static str = "agents";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        if self.is_of_flow(event) {
+            return;
+        }
         let agent = self.agent_of(event, changes);
         let row = &mut self.rows[agent];
         Edit::at(changes, path!["agents", agent]).count("events", &mut row.events);

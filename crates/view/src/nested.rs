@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_event::body::content::UserContent;
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::body::tool::{ToolCall, ToolResult};
-use antiphon_event::{Body, BranchId, CallId, Event, RunId, SessionId, TraceId};
+use antiphon_event::{Body, BranchId, CallId, Event, FlowNodeId, RunId, SessionId, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
@@ -54,6 +54,8 @@ pub struct Nested {
     #[serde_as(as = "Vec<(_, _)>")]
     waiting: BTreeMap<(Option<usize>, Anchor), Vec<usize>>,
     guessed: BTreeSet<usize>,
+    /// The last execution of each node of a flow.
+    executions: Index<(Option<usize>, RunId, FlowNodeId)>,
     /// The message each stream of a run belongs to, for those that a retry discards.
     streams: Index<(Option<usize>, RunId, String)>,
     open: Open<usize>,
@@ -192,6 +194,7 @@ impl Nested {
         let key = (self.scope(event, changes), Level::Request, None, relay.id.to_string());
         let known = self.keys.get(&key);
         let call = relay.tool_call_id.as_ref().map(|call| self.call(event, call, changes));
+        let call = call.or_else(|| self.execution(event, key.0));
         let request = match (known, call) {
             (Some(request), call) => {
                 self.appeared(request, call, event, changes);
@@ -210,6 +213,13 @@ impl Nested {
             edit.take("input", &mut node.input, asked);
         });
         request
+    }
+
+    /// The execution of a flow node that an event happened in, if it is under way.
+    fn execution(&self, event: &Event, scope: Option<usize>) -> Option<usize> {
+        let (run, node) = (event.head.run_id.clone()?, event.head.node_id.clone()?);
+        let place = self.executions.get(&(scope, run, node))?;
+        (self.nodes[place].status.as_deref() == Some("EXECUTING")).then_some(place)
     }
 
     fn relay_resolved(&mut self, event: &Event, resolved: &RelayResolved, changes: &mut Changes) -> usize {
@@ -267,8 +277,9 @@ impl Nested {
     ) -> Option<usize> {
         let (run, node) = (event.head.run_id.clone()?, event.head.node_id.clone()?);
         let scope = self.scope(event, changes);
-        let key = (scope, Level::Node, Some(run), format!("{node}:{execution}"));
+        let key = (scope, Level::Node, Some(run.clone()), format!("{node}:{execution}"));
         let place = self.find_or_add(key, event, changes);
+        self.executions.insert((scope, run, node.clone()), place);
         self.edit(place, changes, |row, edit| {
             edit.fill("label", &mut row.label, Some(node.to_string()));
             edit.put("status", &mut row.status, Some(status.to_owned()));

@@ -62,6 +62,25 @@ fn events_without_metadata_belong_to_their_run_else_to_the_root() {
 }
 
 #[test]
+fn what_a_flow_does_is_nobodys() {
+    check::<Agents>(
+        r#"
+        f  run_start      review
+        f  node_start     nodeId=write
+        a  harness_start  nodeId=write agent={"id":"writer","chain":["writer"]}
+        a  text           t "done"
+        a  harness_end    done
+        f  node_end       nodeId=write status=COMPLETED output="done" durationMs=1
+        f  run_end        status=COMPLETED finalOutput="done" totalDurationMs=1
+        "#,
+        &expect![[r#"
+            agents:
+              id=writer name=writer depth=0 placeholder=false status=done events=3 runs=1 running=0 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
+        "#]],
+    );
+}
+
+#[test]
 fn a_parent_known_only_by_id_is_kept_a_place_and_adopted_into_the_tree() {
     check::<Agents>(
         r#"

@@ -174,6 +174,28 @@ fn agents_hang_from_agents_they_name_and_agents_in_nodes_from_the_node() {
 }
 
 #[test]
+fn a_question_of_a_node_hangs_from_the_execution_that_asks() {
+    check(
+        r#"
+        f  run_start       gate
+        f  relay           g approval nodeId=gate
+        f  node_start      nodeId=gate
+        f  node_start      nodeId=other
+        f  relay           q approval nodeId=gate
+        -  relay_resolved  q true
+        "#,
+        &expect![[r#"
+            workflow f label=gate status=EXECUTING events=1
+              request g label=approval status=pending events=1
+              node gate:1 label=gate status=EXECUTING events=1
+                request q label=approval status=approved events=2
+              node other:1 label=other status=EXECUTING events=1
+            run f events=0
+        "#]],
+    );
+}
+
+#[test]
 fn the_same_id_in_two_branches_or_runs_is_two_nodes() {
     check(
         r#"
