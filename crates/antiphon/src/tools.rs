@@ -77,8 +77,9 @@ impl Shelf {
             let folders: Vec<PathBuf> =
                 definition.skills.iter().map(|folder| self.folder().join(folder)).collect();
             let found = skill::discover(&folders);
-            for warning in &found.warnings {
-                tracing::warn!(%warning, "a skill is left out");
+            if !found.warnings.is_empty() {
+                let wrong: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
+                return Err(format!("skills cannot be used: {}", wrong.join("; ")));
             }
             offered.notes = skill::prompt(&found.skills);
             if let Some(tool) = skill::SkillTool::new(&found.skills) {

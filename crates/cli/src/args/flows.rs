@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use antiphon_event::Scope;
 use clap::{Args, ValueEnum};
 
 use super::StoreArg;
@@ -45,6 +46,7 @@ pub(crate) struct Run {
 #[command(after_help = "Examples:
   antiphon resume last                      go on after a crash, a failure or a cancel
   antiphon resume last --approve gate       the node's name is enough if it is the only one that asks
+  antiphon resume last --approve c1:permission --always session
   antiphon resume last --deny gate --reason 'not yet'
   antiphon resume last --answer colour=blue
   antiphon resume last --answer 'pay=take as done' --input-for 'pay={\"receipt\": 7}'")]
@@ -75,6 +77,10 @@ pub(crate) struct Answers {
     #[arg(long, value_name = "ID")]
     pub(crate) approve: Vec<String>,
 
+    /// Say yes to the like of it from now on, where a permission is asked.
+    #[arg(long, value_name = "WHERE", requires = "approve")]
+    pub(crate) always: Option<Always>,
+
     /// Say no to a request. May be repeated.
     #[arg(long, value_name = "ID")]
     pub(crate) deny: Vec<String>,
@@ -90,6 +96,24 @@ pub(crate) struct Answers {
     /// The output to go on with where work that may have been done is taken as done. May be repeated.
     #[arg(long, value_name = "ID=JSON", value_parser = pair)]
     pub(crate) input_for: Vec<(String, String)>,
+}
+
+/// How far a yes reaches beyond the call it is said to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Always {
+    /// In this session.
+    Session,
+    /// In this project.
+    Project,
+}
+
+impl From<Always> for Scope {
+    fn from(always: Always) -> Self {
+        match always {
+            Always::Session => Self::Session,
+            Always::Project => Self::Project,
+        }
+    }
 }
 
 impl Answers {

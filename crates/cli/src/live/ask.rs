@@ -1,9 +1,9 @@
 //! What a run asks people: shown, decided on the command line or at the terminal, listed when nobody is there.
 
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Json, RelayId};
+use antiphon_event::{Json, RelayId, RelayKind, Scope};
 use antiphon_port::Branch;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::args::flows::Answers;
@@ -29,6 +29,7 @@ enum Said {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Decisions {
     open: Vec<(String, Said)>,
+    always: Option<Scope>,
     reason: Option<String>,
     inputs: Vec<(String, Json)>,
     /// Why the last one that fits nothing does not.
@@ -38,7 +39,7 @@ pub(crate) struct Decisions {
 impl Decisions {
     /// Takes decisions from the command line.
     pub(crate) fn new(answers: Answers) -> Result<Self> {
-        let Answers { approve, deny, reason, answer, input_for } = answers;
+        let Answers { approve, always, deny, reason, answer, input_for } = answers;
         let mut open: Vec<(String, Said)> = approve.into_iter().map(|id| (id, Said::Yes)).collect();
         open.extend(deny.into_iter().map(|id| (id, Said::No)));
         open.extend(answer.into_iter().map(|(id, text)| (id, Said::Answer(text))));
@@ -51,7 +52,7 @@ impl Decisions {
             }
             inputs.push((id, Json::from(value)));
         }
-        Ok(Self { open, reason, inputs, why: None })
+        Ok(Self { open, always: always.map(Scope::from), reason, inputs, why: None })
     }
 
     /// Those that what is asked now was waiting for; each is given once.
@@ -67,9 +68,13 @@ impl Decisions {
                         .iter()
                         .find(|(decided, _)| *decided == id)
                         .map(|(_, input)| input.clone());
-                    ready.push(resolved(asked, &said, input, self.reason.clone()));
+                    ready.push(RelayResolved {
+                        input,
+                        scope: self.scope(asked, &said)?,
+                        ..resolved(asked, &said, self.reason.clone())
+                    });
                 }
-                Ok(asked) => anyhow::bail!("{} was decided twice", asked.relay.id),
+                Ok(asked) => bail!("{} was decided twice", asked.relay.id),
                 Err(why) => {
                     self.why = Some(why.to_string());
                     self.open.push((id, said));
@@ -77,6 +82,15 @@ impl Decisions {
             }
         }
         Ok(ready)
+    }
+
+    /// How far a yes reaches, if that was said.
+    fn scope(&self, asked: &Asked, said: &Said) -> Result<Option<Scope>> {
+        let Some(scope) = self.always.clone().filter(|_| matches!(said, Said::Yes)) else { return Ok(None) };
+        if asked.relay.kind != RelayKind::Permission {
+            bail!("{} is asked once: only a permission can be given for longer (--always)", asked.relay.id);
+        }
+        Ok(Some(scope))
     }
 
     /// Whether everything that was decided was asked for.
@@ -97,7 +111,7 @@ impl Decisions {
     }
 }
 
-fn resolved(asked: &Asked, said: &Said, input: Option<Json>, reason: Option<String>) -> RelayResolved {
+fn resolved(asked: &Asked, said: &Said, reason: Option<String>) -> RelayResolved {
     let (approved, answer) = match said {
         Said::Yes => (Some(true), None),
         Said::No => (Some(false), None),
@@ -108,7 +122,7 @@ fn resolved(asked: &Asked, said: &Said, input: Option<Json>, reason: Option<Stri
         relay_id: asked.relay.id.clone(),
         approved,
         answer,
-        input,
+        input: None,
         scope: None,
         reason,
         by: BY.to_owned(),
@@ -168,7 +182,8 @@ impl Question {
         let line = line.trim();
         if let Some(chosen) = self.chosen.take() {
             let input = (!line.is_empty()).then(|| typed(line, Some(&Value::Bool(true))));
-            return Ok(Some(resolved(&self.asked, &Said::Answer(chosen), input, None)));
+            let answer = resolved(&self.asked, &Said::Answer(chosen), None);
+            return Ok(Some(RelayResolved { input, ..answer }));
         }
         if line.is_empty() {
             return Ok(None);
@@ -181,10 +196,10 @@ impl Question {
                 self.chosen = Some(option);
                 return Ok(None);
             }
-            return Ok(Some(resolved(&self.asked, &Said::Answer(option), None, None)));
+            return Ok(Some(resolved(&self.asked, &Said::Answer(option), None)));
         }
         if self.asked.relay.schema.is_some() {
-            return Ok(Some(resolved(&self.asked, &Said::Answer(line.to_owned()), None, None)));
+            return Ok(Some(resolved(&self.asked, &Said::Answer(line.to_owned()), None)));
         }
         let (word, why) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let said = match word.to_lowercase().as_str() {
@@ -193,7 +208,7 @@ impl Question {
             _ => return Err("answer with yes or no".to_owned()),
         };
         let reason = (!why.trim().is_empty()).then(|| why.trim().to_owned());
-        Ok(Some(resolved(&self.asked, &said, None, reason)))
+        Ok(Some(resolved(&self.asked, &said, reason)))
     }
 }
 

@@ -42,6 +42,8 @@ fn check(script: &str, expected: Expect) {
         ("notes.txt", "tides\n"),
         ("other.txt", "waves\n"),
         ("bad.yaml", "antiphon: 1\nmodle: x\n"),
+        ("lost.yaml", "antiphon: 1\nmodel: {provider: scripted}\nskills: [nosuch, skills]\n"),
+        ("skills/broken/SKILL.md", "no front matter\n"),
     ]);
     let mut told = String::new();
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -54,6 +56,7 @@ fn check(script: &str, expected: Expect) {
         let input = input.replace('|', "\n");
         told.extend(["$ ", line, "\n", &plain(&feed(command, input.as_bytes()).told())]);
     }
+    let told = told.replace(place.path().to_str().expect("a plain name"), "<folder>");
     let took = Regex::new(r"([✓✗]) \d+(\.\d)? m?s").expect("a pattern");
     expected.assert_eq(&took.replace_all(&told, "$1"));
 }
@@ -128,6 +131,57 @@ fn what_was_read_may_be_changed_by_whoever_goes_on() {
             session <id>
             resumed
             approved by user
+        "#]],
+    );
+}
+
+#[test]
+fn a_yes_from_elsewhere_may_hold_for_longer() {
+    check(
+        "chat --agent agent.yaml < change it
+         resume last --approve c1:permission --always session
+         chat --session last < change it
+         chat --session last < colour
+         resume last --approve c1:question --always project
+         resume last --answer c1:question=red --always project",
+        expect![[r#"
+            $ chat --agent agent.yaml < change it
+            exit 3
+            session <id>
+            ▸ bash touch made ?
+            paused: waiting for a person
+              bash touch made
+                antiphon resume <id> --approve c1:permission
+                antiphon resume <id> --deny c1:permission --reason …
+            $ resume last --approve c1:permission --always session
+            exit 0
+            Changed.
+            session <id>
+            resumed
+            approved by user
+            $ chat --session last < change it
+            exit 0
+            Changed.
+            ▸ bash touch made ✓
+            $ chat --session last < colour
+            exit 3
+            ▸ ask Which? ?
+            paused: waiting for a person
+              ask Which?
+                antiphon resume <id> --answer 'c1:question=red'
+                antiphon resume <id> --answer 'c1:question=blue'
+            $ resume last --approve c1:question --always project
+            exit 2
+            session <id>
+            error: <id>/c1:question is asked once: only a permission can be given for longer (--always)
+            $ resume last --answer c1:question=red --always project
+            exit 2
+            error: the following required arguments were not provided:
+              --approve <ID>
+
+            Usage: antiphon resume --approve <ID> --answer <ID=TEXT> --always <WHERE> <SESSION>
+
+            For more information, try '--help'.
         "#]],
     );
 }
@@ -214,12 +268,16 @@ fn a_turn_that_fails_is_the_last_one() {
 #[test]
 fn what_cannot_be_talked_with_is_refused() {
     check(
-        "chat --input hello
+        "chat --agent lost.yaml --input hello
+         chat --input hello
          chat --agent bad.yaml --input hello
          chat --agent none.yaml --input hello
          chat --session last --input hello
          chat --model opnai/x --input hello",
         expect![[r#"
+            $ chat --agent lost.yaml --input hello
+            exit 2
+            error: the agent cannot begin: skills cannot be used: <folder>/nosuch: cannot be read: No such file or directory (os error 2); <folder>/skills/broken/SKILL.md:1: has no head: open with a line `---`, then `name: …` and `description: …`
             $ chat --input hello
             exit 2
             error: no model is set: say which with `--model anthropic/NAME`, `--model openai/NAME` or ANTIPHON_MODEL, and put its key into ANTHROPIC_API_KEY or OPENAI_API_KEY; without a key try `--model scripted` or `--agent examples/agents/offline.yaml`

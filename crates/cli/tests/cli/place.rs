@@ -29,7 +29,9 @@ impl Place {
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
-        fs::write(self.path().join(name), text).expect("files can be written");
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("folders can be made");
+        fs::write(path, text).expect("files can be written");
     }
 
     /// The binary with arguments, in this folder and on its store.
