@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::body::session::SessionCreated;
-use antiphon_event::{Body, Event, EventFlowId, Head, Json, ParentId, RunId, SessionId};
+use antiphon_event::{Body, BranchId, Event, EventFlowId, Head, Json, ParentId, RunId, SessionId};
 use antiphon_flow::{Flow, Input, Origin, Refusal, Scheduler};
 use antiphon_port::{Branch, Claim, Fault, Journal, Tool};
 use tokio::sync::mpsc;
@@ -70,6 +70,8 @@ pub struct Invocation {
     pub state: BTreeMap<String, Json>,
     /// The session to go on in; a new one if absent.
     pub session: Option<SessionId>,
+    /// The branch of it; the first if absent.
+    pub branch: Option<BranchId>,
     /// What people call a new session.
     pub title: Option<String>,
     /// Whatever is to be kept with a new session.
@@ -85,9 +87,19 @@ impl Invocation {
             task: task.into(),
             state: BTreeMap::new(),
             session: None,
+            branch: None,
             title: None,
             metadata: None,
             said: false,
+        }
+    }
+
+    /// Where it is to run.
+    pub(crate) fn place(&self, ids: &dyn Ids) -> Branch {
+        match (&self.session, &self.branch) {
+            (Some(session), Some(branch)) => Branch::new(session.clone(), branch.as_str()),
+            (Some(session), None) => Branch::main(session.clone()),
+            (None, _) => Branch::main(ids.session()),
         }
     }
 }
@@ -201,9 +213,8 @@ impl Engine {
     /// Starts a run. When this returns its first events are durable.
     pub async fn start(&self, flow: Flow, invocation: Invocation) -> Result<Run, Refused> {
         let parts = &self.0;
-        let session = invocation.session.clone().unwrap_or_else(|| parts.ids.session());
-        let branch = Branch::main(session.clone());
-        let (claim, left) = self.own(&session).await?;
+        let branch = invocation.place(&*parts.ids);
+        let (claim, left) = self.own(&branch.session).await?;
         let before = match invocation.session {
             Some(_) => self.follow(&branch).await?,
             None => Vec::new(),

@@ -6,7 +6,6 @@ use antiphon_agent::Definition;
 use antiphon_agent::machine::{Agent, Input, Origin};
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::{Body, Event, EventFlowId, Json, ParentId, RunId};
-use antiphon_port::Branch;
 use antiphon_view::messages::Scope;
 use antiphon_view::{Changes, Messages, Projected, View};
 use tokio::sync::mpsc;
@@ -68,10 +67,9 @@ impl Engine {
     /// in the session before.
     pub async fn talk(&self, definition: Definition, invocation: Invocation) -> Result<Run, Refused> {
         let parts = &self.0;
-        let session = invocation.session.clone().unwrap_or_else(|| parts.ids.session());
-        let branch = Branch::main(session.clone());
+        let branch = invocation.place(&*parts.ids);
         let kit = self.kit(Arc::new(definition.clone())).await?;
-        let (claim, left) = self.own(&session).await?;
+        let (claim, left) = self.own(&branch.session).await?;
         let events = match invocation.session {
             Some(_) => self.follow(&branch).await?,
             None => Vec::new(),

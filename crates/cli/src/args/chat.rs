@@ -27,6 +27,10 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 
+    /// Go on in this branch of it.
+    #[arg(long, default_value = "main", requires = "session")]
+    pub(crate) branch: String,
+
     /// The model, instead of the agent's: `provider/model`, or `scripted` for one that needs no network. Otherwise
     /// `ANTIPHON_MODEL` says for the general assistant, then whose key is in the environment.
     #[arg(long, value_name = "MODEL")]

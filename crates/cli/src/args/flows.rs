@@ -29,6 +29,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "JSON|@FILE")]
     pub(crate) state: Option<String>,
 
+    /// Run in this branch of the session.
+    #[arg(long, default_value = "main", requires = "session")]
+    pub(crate) branch: String,
+
     /// Run in this session instead of a new one.
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,

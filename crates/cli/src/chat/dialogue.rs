@@ -170,6 +170,7 @@ impl Dialogue<'_> {
             },
             Slash::New => {
                 self.talk.session = None;
+                self.talk.branch = "main".into();
                 self.tell(Line::new().plain("a new session begins with the next message"));
             }
             Slash::Quit => unreachable!("leaving is looked after before"),

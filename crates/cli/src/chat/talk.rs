@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use antiphon_agent::Definition;
 use antiphon_event::body::content::UserContent;
-use antiphon_event::{Body, Event, Json, SessionId};
+use antiphon_event::{Body, BranchId, Event, Json, SessionId};
 use antiphon_port::Branch;
 use antiphon_runtime::{Engine, Invocation, Outcome};
 use anyhow::Result;
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::turn::{Ended, Show, Turn};
 use crate::command::run::plain;
+use crate::live::ask;
 use crate::output::{Output, notice};
 use crate::render::{Ink, Line, Page, unit};
 use crate::store::Shelf;
@@ -33,6 +34,8 @@ pub(crate) struct Talk {
     pub(crate) file: Option<PathBuf>,
     /// The session, once something was said in it.
     pub(crate) session: Option<SessionId>,
+    /// The branch of it.
+    pub(crate) branch: BranchId,
     /// How turns are shown.
     pub(crate) show: Show,
 }
@@ -43,11 +46,11 @@ impl Talk {
         let is_new = self.session.is_none();
         let title = unit::flat(text).chars().take(TITLE_MAX).collect();
         let task = Json::from(Value::from(text));
-        let session = self.session.clone();
+        let (session, branch) = (self.session.clone(), Some(self.branch.clone()));
         let path = self.file.as_ref().and_then(|file| std::path::absolute(file).ok());
         let metadata = path.map(|path| Json::from(json!({"agent": path.display().to_string()})));
         let invocation =
-            Invocation { session, title: Some(title), metadata, said: true, ..Invocation::new(task) };
+            Invocation { session, branch, title: Some(title), metadata, said: true, ..Invocation::new(task) };
         let run = self.engine.talk(self.definition.clone(), invocation).await.map_err(plain)?;
         self.session = Some(run.session().clone());
         if is_new && self.show != Show::Terminal {
@@ -60,11 +63,11 @@ impl Talk {
 
     /// Goes on with a turn that was cut off, if there is one.
     pub(super) async fn take_up(&mut self, output: &mut Output) -> Result<Option<Ended>> {
-        let Some(session) = self.session.clone() else { return Ok(None) };
+        let Some(branch) = self.place() else { return Ok(None) };
         if !is_cut_off(&self.events().await?) {
             return Ok(None);
         }
-        let run = self.engine.resume(Branch::main(session), None).await.map_err(plain)?;
+        let run = self.engine.resume(branch, None).await.map_err(plain)?;
         let ended = Turn::new(self.show, output).follow(run).await?;
         self.reply(&ended, output)?;
         Ok(Some(ended))
@@ -86,11 +89,15 @@ impl Talk {
         Ok(output.flush()?)
     }
 
+    /// Where it is, once something was said.
+    fn place(&self) -> Option<Branch> {
+        Some(Branch::new(self.session.clone()?, self.branch.as_str()))
+    }
+
     /// Everything that happened in the session.
     pub(super) async fn events(&self) -> Result<Vec<Event>> {
         let mut events: Vec<Event> = Vec::new();
-        let Some(session) = &self.session else { return Ok(events) };
-        let branch = Branch::main(session.clone());
+        let Some(branch) = self.place() else { return Ok(events) };
         loop {
             let after = events.last().and_then(|event| event.head.seq).unwrap_or(0);
             let page = self.shelf.journal.read(&branch, after, PAGE).await?;
@@ -113,7 +120,7 @@ impl Talk {
 
     /// What waits for people, with the commands that answer it.
     pub(super) fn pending(&self, ended: &Ended, page: Page) -> Vec<Line> {
-        let session = self.session.as_ref().map(SessionId::to_string).unwrap_or_default();
+        let place = self.place().as_ref().map(ask::place).unwrap_or_default();
         let mut lines = vec![Line::new().ink(Ink::Waiting, "paused").plain(": waiting for a person")];
         for asked in &ended.standing.asked {
             let relay = &asked.relay;
@@ -129,7 +136,7 @@ impl Talk {
                 None if super::consent::wants_words(relay) => vec![format!("--answer '{id}=…'")],
                 None => vec![format!("--approve {id}"), format!("--deny {id} --reason …")],
             };
-            let commands = ways.iter().map(|way| format!("    antiphon resume {session} {way}"));
+            let commands = ways.iter().map(|way| format!("    antiphon resume {place} {way}"));
             lines.extend(commands.map(|command| Line::new().ink(Ink::Faint, command)));
         }
         lines

@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal};
 
-use antiphon_port::Branch;
 use anyhow::Result;
 
 use crate::args::chat::Chat;
@@ -17,11 +16,12 @@ use crate::{task, value};
 /// Talks.
 pub(crate) fn run(args: &Chat, output: &mut Output) -> Result<Exit> {
     let shelf = Shelf::open(&args.store)?;
-    let session = args.session.as_deref().map(|text| shelf.session(text)).transpose()?;
-    let past = match &session {
-        Some(session) => shelf.events(&Branch::main(session.clone()), None)?,
+    let place = args.session.as_deref().map(|text| shelf.branch(text, &args.branch)).transpose()?;
+    let past = match &place {
+        Some(branch) => shelf.events(branch, None)?,
         None => Vec::new(),
     };
+    let session = place.map(|branch| branch.session);
     let Some(definition) = agent::choose(args, &past, output)? else { return Ok(Exit::Refused) };
     drop(past);
     let is_person = io::stdin().is_terminal() && io::stderr().is_terminal();
@@ -32,7 +32,8 @@ pub(crate) fn run(args: &Chat, output: &mut Output) -> Result<Exit> {
     };
     let input = args.input.as_deref().map(value::text).transpose()?;
     let engine = engine(shelf.journal.clone())?.inbox();
-    let talk = Talk { engine, shelf, definition, file: args.agent.clone(), session, show };
+    let branch = args.branch.as_str().into();
+    let talk = Talk { engine, shelf, definition, file: args.agent.clone(), session, branch, show };
     task::wait(async move {
         match input {
             None if show == Show::Terminal => dialogue::run(talk, output).await,

@@ -25,11 +25,12 @@ pub(crate) fn run(args: &Run, output: &mut Output) -> Result<Exit> {
     let state = args.state.as_deref().map(state).transpose()?.unwrap_or_default();
     let task = input(args.input.as_deref(), &flow)?;
     let shelf = Shelf::open(&args.store)?;
-    let session = args.session.as_deref().map(|text| shelf.session(text)).transpose()?;
+    let place = args.session.as_deref().map(|text| shelf.branch(text, &args.branch)).transpose()?;
+    let (session, branch) = place.map(|place| (place.session, place.branch)).unzip();
     let path = std::path::absolute(&args.flow).ok().map(|path| json!({"flow": path.display().to_string()}));
     let title = Some(flow.name().to_owned());
     let metadata = path.map(Json::from);
-    let invocation = Invocation { task, state, session, title, metadata, said: false };
+    let invocation = Invocation { task, state, session, branch, title, metadata, said: false };
     let live = Live::new(args.json, Decisions::default(), output);
     task::wait(start(shelf, flow, invocation, live))
 }

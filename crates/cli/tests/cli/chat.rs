@@ -136,6 +136,89 @@ fn what_was_read_may_be_changed_by_whoever_goes_on() {
 }
 
 #[test]
+fn a_fork_of_a_conversation_is_talked_with_like_any_other() {
+    check(
+        "chat --agent agent.yaml < hello||again
+         fork last --at 8 --branch other
+         chat --session last --branch other < hello
+         chat --session last --branch other < change it
+         resume last --branch other --deny c1:permission
+         chat --session last --branch none < hello
+         chat --branch other < hello
+         view messages last --branch other",
+        expect![[r#"
+            $ chat --agent agent.yaml < hello||again
+            exit 0
+            first
+            second
+            session <id>
+            $ fork last --at 8 --branch other
+            exit 0
+            other
+            $ chat --session last --branch other < hello
+            exit 0
+            second
+            later
+            $ chat --session last --branch other < change it
+            exit 3
+            ▸ bash touch made ?
+            paused: waiting for a person
+              bash touch made
+                antiphon resume <id> --branch other --approve c1:permission
+                antiphon resume <id> --branch other --deny c1:permission --reason …
+            $ resume last --branch other --deny c1:permission
+            exit 0
+            Then not.
+            session <id>
+            resumed
+            denied by user
+            $ chat --session last --branch none < hello
+            exit 2
+            error: there is no branch <id>/none
+            $ chat --branch other < hello
+            exit 2
+            error: the following required arguments were not provided:
+              --session <ID>
+
+            Usage: antiphon chat --session <ID> --branch <BRANCH>
+
+            For more information, try '--help'.
+            $ view messages last --branch other
+            exit 0
+            user
+              hello
+
+            assistant
+              first
+
+            user
+              again
+
+            assistant
+              second
+
+            user
+              hello
+
+            assistant
+              later
+
+            user
+              change it
+
+            assistant
+              ● bash c1 command: touch made
+
+            tool bash c1
+              {"error":"denied: user said no","code":"denied"}
+
+            assistant
+              Then not.
+        "#]],
+    );
+}
+
+#[test]
 fn a_yes_from_elsewhere_may_hold_for_longer() {
     check(
         "chat --agent agent.yaml < change it
