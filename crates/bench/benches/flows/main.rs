@@ -115,10 +115,17 @@ fn scheduled(shape: &Shape, size: usize) -> Point {
     Point { nodes: size, ..Point::new(size * repeats, cost) }
 }
 
+/// Short runs are repeated until so many nodes have run: the clock of the processor is coarse.
+const NODES_MIN: usize = 20_000;
+
 fn driven(runtime: &Runtime, store: Store<'_>, shape: &Shape, size: usize) -> Point {
     let (flow, task) = ((shape.make)(size), (shape.task)(size).into());
-    let tries = if matches!(store, Store::Memory) { TRIES } else { FILE_TRIES };
-    Point::new(size, median(tries, || drive(runtime, store, &flow, &task).0))
+    let (tries, repeats) = match store {
+        Store::Memory => (TRIES, (NODES_MIN / size).max(1)),
+        Store::File(_) => (FILE_TRIES, 1),
+    };
+    let cost = median(tries, || (0..repeats).map(|_| drive(runtime, store, &flow, &task).0).sum());
+    Point { nodes: size, ..Point::new(size * repeats, cost) }
 }
 
 fn agents(runtime: &Runtime, folder: Option<&Path>, workload: &Workload) -> Point {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hint::black_box;
+use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,6 +22,13 @@ use tokio::runtime::Runtime;
 pub(crate) struct Cost {
     pub(crate) wall: Duration,
     pub(crate) cpu: Duration,
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        let none = Self { wall: Duration::ZERO, cpu: Duration::ZERO };
+        costs.fold(none, |all, one| Self { wall: all.wall + one.wall, cpu: all.cpu + one.cpu })
+    }
 }
 
 /// Where the events of a run go.
