@@ -15,10 +15,11 @@ use std::time::Duration;
 use antiphon_event::{Event, Mode};
 use antiphon_runtime::{Outcome, Report, Run};
 use anyhow::Result;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::exit::Exit;
+use crate::farewell::Farewell;
 use crate::output::{Output, Unwritable, notice};
 use crate::render::{Ink, Line, paint};
 use crate::standing::Standing;
@@ -41,12 +42,6 @@ pub(crate) struct Live<'o> {
     lines: Option<mpsc::Receiver<String>>,
     is_interactive: bool,
     interrupted: u32,
-}
-
-/// What makes a run stop from outside.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
 }
 
 impl<'o> Live<'o> {
@@ -78,10 +73,7 @@ impl<'o> Live<'o> {
 
     /// Watches the events after a position until the run has ended, or nobody here can get it further.
     pub(crate) async fn follow(mut self, mut run: Run, after: u64) -> Result<Exit> {
-        let mut signals = Signals {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        };
+        let (mut interrupt, mut farewell) = (signal(SignalKind::interrupt())?, Farewell::new()?);
         self.place = ask::place(run.branch());
         let mut tail = run.events_after(after);
         let mut frames = tokio::time::interval(FRAME);
@@ -95,11 +87,11 @@ impl<'o> Live<'o> {
                         None => is_waiting = true,
                     },
                 },
-                _ = signals.interrupt.recv() => {
+                _ = interrupt.recv() => {
                     self.interrupt(&run).await;
                     is_waiting = false;
                 }
-                _ = signals.terminate.recv() => {
+                () = farewell.come() => {
                     self.interrupt(&run).await;
                     is_waiting = false;
                 }

@@ -8,6 +8,7 @@ mod chat;
 mod command;
 mod engine;
 mod exit;
+mod farewell;
 mod fixture;
 mod flow_file;
 mod input;

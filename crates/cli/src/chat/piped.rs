@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use super::talk::Talk;
 use super::turn::Ended;
 use crate::exit::Exit;
+use crate::farewell::Farewell;
 use crate::live::say;
 use crate::output::Output;
 use crate::render::paint;
@@ -31,12 +32,13 @@ pub(crate) async fn run(mut talk: Talk, input: Option<String>, output: &mut Outp
         let ended = talk.say(&text, output).await?;
         return Ok(over(&talk, &ended, output).unwrap_or(Exit::Done));
     }
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let (mut interrupt, mut farewell) = (signal(SignalKind::interrupt())?, Farewell::new()?);
     let mut lines = standard_input();
     loop {
         let line = tokio::select! {
             line = lines.recv() => line,
             _ = interrupt.recv() => return Ok(Exit::Cancelled),
+            () = farewell.come() => return Ok(Exit::Cancelled),
         };
         let Some(line) = line.transpose()? else { return Ok(Exit::Done) };
         if line.trim().is_empty() {

@@ -17,6 +17,7 @@ use super::keys::{Key, Keys};
 use super::prompt::{Typed, line};
 use super::scene::Scene;
 use super::typing::{Entered, Typing};
+use crate::farewell::Farewell;
 use crate::live::frame::Frame;
 use crate::live::say;
 use crate::output::{Output, error_width};
@@ -85,6 +86,10 @@ impl<'o> Turn<'o> {
     /// Watches a run until it has ended, or nobody here can get it further.
     pub(super) async fn follow(mut self, mut run: Run) -> Result<Ended> {
         let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut farewell = match self.show {
+            Show::Terminal => Farewell::of_terminal()?,
+            Show::Plain | Show::Json => Farewell::new()?,
+        };
         let mut tail = run.events();
         let mut frames = tokio::time::interval(FRAME);
         let mut is_waiting = false;
@@ -98,6 +103,10 @@ impl<'o> Turn<'o> {
                     },
                 },
                 _ = interrupt.recv() => {
+                    self.stop(&run).await;
+                    is_waiting = false;
+                }
+                () = farewell.come() => {
                     self.stop(&run).await;
                     is_waiting = false;
                 }

@@ -1,9 +1,11 @@
 //! `chat` without a terminal: messages in, replies out, and what happens when nobody is there to answer.
 
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use regex::Regex;
 
 use crate::door::feed;
@@ -386,19 +388,42 @@ fn what_cannot_be_talked_with_is_refused() {
     );
 }
 
-#[test]
-fn a_chat_that_was_killed_goes_on_where_it_was() {
+/// Says something that a tool takes its time for, and waits until it is at work.
+fn slowly() -> (Place, Child) {
     let place = Place::new(&[
         ("agent.yaml", AGENT),
-        ("slow.sh", "touch begun; until test -e go; do sleep 0.02; done\n"),
+        ("slow.sh", "echo $$ > new; mv new begun; until test -e go; do sleep 0.02; done\n"),
     ]);
     let mut child = place.command(&["chat", "--agent", "agent.yaml", "--input", "slowly"]);
-    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts");
+    let child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary starts");
     let deadline = Instant::now() + Duration::from_secs(20);
     while !place.path().join("begun").exists() {
         assert!(Instant::now() < deadline, "the tool never ran");
         std::thread::yield_now();
     }
+    (place, child)
+}
+
+#[test]
+fn a_chat_that_is_told_to_end_ends_what_it_began() {
+    for signal in [Signal::SIGTERM, Signal::SIGHUP] {
+        let (place, mut child) = slowly();
+        let tool = std::fs::read_to_string(place.path().join("begun")).expect("it is at work");
+        let stat = format!("/proc/{}/stat", tool.trim());
+        kill(Pid::from_raw(i32::try_from(child.id()).expect("an id")), signal).expect("it runs");
+        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{signal}");
+        let deadline = Instant::now() + Duration::from_secs(20);
+        // One that is dead may be listed until somebody looks at how it ended.
+        while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z")) {
+            assert!(Instant::now() < deadline, "{signal}: the tool outlives the chat");
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn a_chat_that_was_killed_goes_on_where_it_was() {
+    let (place, mut child) = slowly();
     child.kill().expect("it is killed");
     child.wait().expect("it is gone");
     place.write("go", "");
