@@ -1,10 +1,12 @@
 //! [`Shelf`]: all tools there are, and the ones an agent gets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use antiphon_agent::machine::{AGENT, ASK, own_tools};
+use antiphon_agent::permission::{Action, Rule};
 use antiphon_agent::{Definition, Server, Spec};
 use antiphon_event::near;
 use antiphon_interop::mcp::{Options, Servers};
@@ -19,6 +21,8 @@ pub(crate) struct Shelf {
     workspace: Workspace,
     /// Those of the workspace and those that were added, by name.
     tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// The names of those that were added.
+    own: BTreeSet<String>,
     /// Servers that are connected, by what they are.
     servers: Mutex<Vec<(BTreeMap<String, Server>, Arc<Servers>)>>,
 }
@@ -39,10 +43,11 @@ impl Shelf {
     pub(crate) fn new(workspace: Workspace) -> Self {
         let tools = antiphon_sandbox::tools(&workspace);
         let tools = tools.into_iter().map(|tool| (tool.spec().name.clone(), tool)).collect();
-        Self { workspace, tools, servers: Mutex::new(Vec::new()) }
+        Self { workspace, tools, own: BTreeSet::new(), servers: Mutex::new(Vec::new()) }
     }
 
     pub(crate) fn add(&mut self, tool: Arc<dyn Tool>) {
+        self.own.insert(tool.spec().name.clone());
         self.tools.insert(tool.spec().name.clone(), tool);
     }
 
@@ -66,6 +71,9 @@ impl Shelf {
             served: BTreeMap::new(),
             notes: String::new(),
         };
+        if let Some(fetch) = self.reaching(&definition.permissions) {
+            offered.tools.insert(FETCH.to_owned(), fetch);
+        }
         if !definition.mcp.is_empty() {
             let servers = self.connected(&definition.mcp).await?;
             let listed = servers.iter().map(async |server| (server.name(), server.tools().await));
@@ -89,6 +97,17 @@ impl Shelf {
         Ok(offered)
     }
 
+    /// The tool that fetches, for an agent whose rules name addresses that are not public: that is what allows them.
+    fn reaching(&self, rules: &[Rule]) -> Option<Arc<dyn Tool>> {
+        let allowed = rules.iter().filter(|rule| rule.action == Action::Allow).flat_map(|rule| &rule.url);
+        let addresses: Vec<IpAddr> = allowed.flat_map(|url| named(url)).collect();
+        if addresses.is_empty() || self.own.contains(FETCH) {
+            return None;
+        }
+        let workspace = addresses.into_iter().fold(self.workspace.clone(), Workspace::allow_address);
+        antiphon_sandbox::tool(&workspace, FETCH)
+    }
+
     async fn connected(&self, wanted: &BTreeMap<String, Server>) -> Result<Arc<Servers>, String> {
         let mut servers = self.servers.lock().await;
         if let Some((_, servers)) = servers.iter().find(|(known, _)| known == wanted) {
@@ -102,6 +121,22 @@ impl Shelf {
         let connected = Arc::new(connected);
         servers.push((wanted.clone(), Arc::clone(&connected)));
         Ok(connected)
+    }
+}
+
+/// The tool that fetches.
+const FETCH: &str = "fetch";
+
+/// The addresses that the pattern of a rule names by number, or as this machine.
+fn named(url: &str) -> Vec<IpAddr> {
+    let Some((_, rest)) = url.split_once("://") else { return Vec::new() };
+    let host = match rest.strip_prefix('[') {
+        Some(rest) => rest.split(']').next(),
+        None => rest.split(['/', ':']).next(),
+    };
+    match host.unwrap_or_default() {
+        "localhost" => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
+        host => host.parse().into_iter().collect(),
     }
 }
 

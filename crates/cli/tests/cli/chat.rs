@@ -1,5 +1,7 @@
 //! `chat` without a terminal: messages in, replies out, and what happens when nobody is there to answer.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -386,6 +388,34 @@ fn what_cannot_be_talked_with_is_refused() {
             error: the model opnai/x cannot be used: there is no provider `opnai`, did you mean `openai`?; there are openai, anthropic, scripted, replay
         "#]],
     );
+}
+
+#[test]
+fn an_address_that_is_not_public_is_fetched_from_if_a_rule_names_it() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut asked = [0; 1024];
+            let _ = (&stream).read(&mut asked);
+            let _ = (&stream)
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nwaves");
+        }
+    });
+    for (rule, expected) in [
+        (format!("{{allow: fetch, url: \"{url}**\"}}"), "waves"),
+        ("{allow: fetch}".to_owned(), "is not a public address"),
+    ] {
+        let agent = format!(
+            "antiphon: 1\nmodel:\n  provider: scripted\n  replies:\n    \
+             - [{{tool_call: {{id: c1, name: fetch, input: {{url: \"{url}\"}}}}}}]\n    \
+             - [{{text: done}}]\ntools: [fetch]\npermissions: [{rule}]\n"
+        );
+        let place = Place::new(&[("agent.yaml", &agent)]);
+        let ran = place.run(&["chat", "--agent", "agent.yaml", "--input", "look", "--json"]);
+        let result = ran.out.lines().find(|line| line.contains("tool_result")).unwrap_or_default().to_owned();
+        assert!(result.contains(expected), "{rule}: {result}{}", ran.err);
+    }
 }
 
 /// Says something that a tool takes its time for, and waits until it is at work.
