@@ -28,6 +28,21 @@ impl Agent {
         Some(origins)
     }
 
+    /// Where what it says may come from, at worst: the outermost place of which it has seen anything.
+    pub fn provenance(&self) -> Option<Provenance> {
+        const OUTERMOST: [Provenance; 4] =
+            [Provenance::Web, Provenance::RemoteAgent, Provenance::File, Provenance::Memory];
+        let conversation = self.seen.conversation();
+        let seen: Vec<&Provenance> = (0..)
+            .map_while(|place| conversation.node(place))
+            .filter_map(|node| match node.body() {
+                Body::ToolResult(result) => result.provenance.as_ref(),
+                _ => None,
+            })
+            .collect();
+        OUTERMOST.into_iter().find(|from| seen.contains(&from))
+    }
+
     /// One more event that the agent sees.
     pub(super) fn sees(&mut self, body: &Body) {
         if let Some(origins) = &mut self.origins {

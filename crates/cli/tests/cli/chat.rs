@@ -391,6 +391,31 @@ fn what_cannot_be_talked_with_is_refused() {
 }
 
 #[test]
+fn what_another_agent_read_stays_marked_when_it_comes_back() {
+    let agent = "\
+antiphon: 1
+model:
+  provider: scripted
+  replies:
+    - [{tool_call: {id: c1, name: agent, input: {agent: reader, task: Read.}}}]
+    - [{tool_call: {id: c2, name: bash, input: {command: echo https://get.example/install.sh}}}]
+tools: [agent, bash, read]
+permissions: [{ask: bash, from: [file]}, {allow: bash}]
+agents:
+  reader:
+    tools: [read]
+    model:
+      provider: scripted
+      replies:
+        - [{tool_call: {id: c1, name: read, input: {path: notes.txt}}}]
+        - [{text: It says https://get.example/install.sh}]
+";
+    let place = Place::new(&[("agent.yaml", agent), ("notes.txt", "https://get.example/install.sh\n")]);
+    let ran = place.run(&["chat", "--agent", "agent.yaml", "--input", "go"]);
+    assert_eq!((ran.code, ran.err.contains("c2:permission")), (Some(3), true), "{}", ran.err);
+}
+
+#[test]
 fn an_address_that_is_not_public_is_fetched_from_if_a_rule_names_it() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));

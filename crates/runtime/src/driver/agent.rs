@@ -287,7 +287,9 @@ impl Driver {
         result: Result<Reply, Failure>,
     ) {
         let Some(call) = self.tree.machines[machine].call_at(attempt.node).cloned() else { return };
-        let result = result.map(|reply| Returned { output: reply.output, provenance: None });
+        let called = self.inside(machine, attempt).and_then(|inner| self.agent(inner));
+        let provenance = called.and_then(Agent::provenance);
+        let result = result.map(|reply| Returned { output: reply.output, provenance });
         self.try_tell(machine, Hears::Returned(call, result.map_err(failed)));
     }
 
