@@ -1,7 +1,8 @@
 //! [`AsyncHook`]: a hook that has to look something up before it can say anything.
 //!
 //! A decision is made in one go, so the run waits for its hook, which works on a thread of its own and no longer than it
-//! may; other runs and the nodes that are at work go on. What fails, panics or takes too long is a named error of what
+//! may. Other runs and the nodes that are at work go on, except where all tasks share one thread: there they wait,
+//! too. What fails, panics or takes too long is a named error of what
 //! the hook was consulted about. Start reading at [`AsyncHook::new`].
 
 use std::sync::OnceLock;
@@ -12,7 +13,8 @@ use std::time::Duration;
 use antiphon_event::{FlowNodeId, Json, NodeStatus};
 use antiphon_flow::hook::{Advice, Hook, Point};
 use futures_util::future::BoxFuture;
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::{Builder, Handle, RuntimeFlavor};
+use tokio::task::block_in_place;
 
 /// How long a hook may take unless it is told otherwise.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -156,7 +158,12 @@ impl Hook for AsyncHook {
             // Nobody may be waiting for it any more.
             let _ = sender.send(looking.await);
         });
-        match receiver.recv_timeout(self.limit) {
+        let wait = || receiver.recv_timeout(self.limit);
+        let shares = |handle: Handle| handle.runtime_flavor() == RuntimeFlavor::CurrentThread;
+        // Lets another thread take over the tasks of this one, where there is one.
+        let advice =
+            if Handle::try_current().is_ok_and(|here| !shares(here)) { block_in_place(wait) } else { wait() };
+        match advice {
             Ok(advice) => advice,
             Err(RecvTimeoutError::Timeout) => {
                 task.abort();
