@@ -74,7 +74,11 @@ fn build(fuzz: &Path) -> anyhow::Result<PathBuf> {
 fn write_dictionary(fuzz: &Path) -> anyhow::Result<PathBuf> {
     let path = fuzz.join("target/vocabulary.dict");
     let words = Kind::ALL.iter().map(|kind| format!(r#""\"type\":\"{}\",""#, kind.tag()));
-    let needs = Kind::ALL.iter().flat_map(|kind| kind.needs()).map(|name| format!(r#""\"{name}\":\"x\",""#));
+    let needs = Kind::ALL
+        .iter()
+        .flat_map(|kind| kind.needs())
+        .map(|need| need.name())
+        .map(|name| format!(r#""\"{name}\":\"x\",""#));
     let mut lines: Vec<_> = words.chain(needs).collect();
     lines.sort();
     lines.dedup();

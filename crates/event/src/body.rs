@@ -20,11 +20,11 @@ use std::sync::Arc;
 use schemars::{Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use crate::Extra;
 use crate::decode::Members;
+use crate::{Extra, Head};
 
 macro_rules! vocabulary {
-    ($($tag:literal $case:ident($holder:ty) [$($need:literal)*],)*) => {
+    ($($tag:literal $case:ident($holder:ty) [$($need:ident)*],)*) => {
         /// What happened. `Unknown` is a type of a later version: kept, passed on, and without effect.
         #[derive(Debug, Clone, PartialEq)]
         pub enum Body {
@@ -62,9 +62,9 @@ macro_rules! vocabulary {
             }
 
             /// Members of the head that an event of this type must have.
-            pub const fn needs(self) -> &'static [&'static str] {
+            pub const fn needs(self) -> &'static [Need] {
                 match self {
-                    $(Self::$case => &[$($need),*],)*
+                    $(Self::$case => &[$(Need::$need),*],)*
                     Self::Unknown => &[],
                 }
             }
@@ -106,6 +106,36 @@ macro_rules! vocabulary {
     };
 }
 
+/// A member of the head that events of some types cannot do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// `runId`
+    RunId,
+    /// `nodeId`
+    NodeId,
+}
+
+impl Need {
+    /// The member as it is written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::RunId => "runId",
+            Self::NodeId => "nodeId",
+        }
+    }
+}
+
+impl Kind {
+    /// A member that an event of this type must have and one with this head does not.
+    pub fn lacks(self, head: &Head) -> Option<Need> {
+        let is_there = |need: Need| match need {
+            Need::RunId => head.run_id.is_some(),
+            Need::NodeId => head.node_id.is_some(),
+        };
+        self.needs().iter().copied().find(|need| !is_there(*need))
+    }
+}
+
 impl Body {
     /// The members, in order, without the tag; payloads as they came.
     pub fn members(&self) -> Extra {
@@ -135,59 +165,59 @@ vocabulary! {
     "history_compacted" HistoryCompacted(session::HistoryCompacted) [],
     "connected" Connected(session::Connected) [],
 
-    "user" User(content::User) ["runId"],
-    "text" Text(content::Text) ["runId"],
-    "reasoning" Reasoning(content::Reasoning) ["runId"],
+    "user" User(content::User) [RunId],
+    "text" Text(content::Text) [RunId],
+    "reasoning" Reasoning(content::Reasoning) [RunId],
 
-    "tool_call" ToolCall(tool::ToolCall) ["runId"],
-    "tool_progress" ToolProgress(tool::ToolProgress) ["runId"],
-    "tool_result" ToolResult(tool::ToolResult) ["runId"],
+    "tool_call" ToolCall(tool::ToolCall) [RunId],
+    "tool_progress" ToolProgress(tool::ToolProgress) [RunId],
+    "tool_result" ToolResult(tool::ToolResult) [RunId],
 
-    "harness_start" HarnessStart(lifecycle::HarnessStart) ["runId"],
-    "harness_end" HarnessEnd(lifecycle::HarnessEnd) ["runId"],
+    "harness_start" HarnessStart(lifecycle::HarnessStart) [RunId],
+    "harness_end" HarnessEnd(lifecycle::HarnessEnd) [RunId],
     "cancel_requested" CancelRequested(lifecycle::CancelRequested) [],
 
-    "usage" Usage(Box<system::Usage>) ["runId"],
+    "usage" Usage(Box<system::Usage>) [RunId],
     "error" Error(system::Error) [],
-    "model_retry" ModelRetry(system::ModelRetry) ["runId"],
+    "model_retry" ModelRetry(system::ModelRetry) [RunId],
     "budget_reserved" BudgetReserved(Box<system::BudgetReserved>) [],
     "budget_settled" BudgetSettled(Box<system::BudgetSettled>) [],
 
-    "relay" Relay(Box<request::Relay>) ["runId"],
+    "relay" Relay(Box<request::Relay>) [RunId],
     "relay_resolved" RelayResolved(Box<request::RelayResolved>) [],
     "grant_added" GrantAdded(request::GrantAdded) [],
 
-    "repl_input" ReplInput(rlm::ReplInput) ["runId"],
-    "repl_progress" ReplProgress(rlm::ReplProgress) ["runId"],
-    "repl_output" ReplOutput(Box<rlm::ReplOutput>) ["runId"],
+    "repl_input" ReplInput(rlm::ReplInput) [RunId],
+    "repl_progress" ReplProgress(rlm::ReplProgress) [RunId],
+    "repl_output" ReplOutput(Box<rlm::ReplOutput>) [RunId],
 
-    "run_start" RunStart(flow::RunStart) ["runId"],
-    "node_start" NodeStart(flow::NodeStart) ["runId" "nodeId"],
-    "node_end" NodeEnd(Box<flow::NodeEnd>) ["runId" "nodeId"],
-    "node_skipped" NodeSkipped(flow::NodeSkipped) ["runId" "nodeId"],
-    "node_retry" NodeRetry(Box<flow::NodeRetry>) ["runId" "nodeId"],
-    "node_timeout" NodeTimeout(flow::NodeTimeout) ["runId" "nodeId"],
-    "edge_transition" EdgeTransition(flow::EdgeTransition) ["runId"],
-    "layer_start" LayerStart(flow::LayerStart) ["runId"],
-    "layer_end" LayerEnd(flow::LayerEnd) ["runId"],
-    "handoff" Handoff(flow::Handoff) ["runId"],
-    "interrupt" Interrupt(flow::Interrupt) ["runId" "nodeId"],
-    "resumed" Resumed(flow::Resumed) ["runId"],
+    "run_start" RunStart(flow::RunStart) [RunId],
+    "node_start" NodeStart(flow::NodeStart) [RunId NodeId],
+    "node_end" NodeEnd(Box<flow::NodeEnd>) [RunId NodeId],
+    "node_skipped" NodeSkipped(flow::NodeSkipped) [RunId NodeId],
+    "node_retry" NodeRetry(Box<flow::NodeRetry>) [RunId NodeId],
+    "node_timeout" NodeTimeout(flow::NodeTimeout) [RunId NodeId],
+    "edge_transition" EdgeTransition(flow::EdgeTransition) [RunId],
+    "layer_start" LayerStart(flow::LayerStart) [RunId],
+    "layer_end" LayerEnd(flow::LayerEnd) [RunId],
+    "handoff" Handoff(flow::Handoff) [RunId],
+    "interrupt" Interrupt(flow::Interrupt) [RunId NodeId],
+    "resumed" Resumed(flow::Resumed) [RunId],
     "state_patched" StatePatched(flow::StatePatched) [],
     "checkpoint_saved" CheckpointSaved(flow::CheckpointSaved) [],
-    "guardrail_result" GuardrailResult(flow::GuardrailResult) ["nodeId"],
-    "guardrail:hitl-override" GuardrailOverride(flow::GuardrailOverride) ["nodeId"],
-    "memory_read" MemoryRead(flow::MemoryRead) ["nodeId"],
-    "memory_write" MemoryWrite(flow::MemoryWrite) ["nodeId"],
-    "discovery_result" DiscoveryResult(flow::DiscoveryResult) ["nodeId"],
+    "guardrail_result" GuardrailResult(flow::GuardrailResult) [NodeId],
+    "guardrail:hitl-override" GuardrailOverride(flow::GuardrailOverride) [NodeId],
+    "memory_read" MemoryRead(flow::MemoryRead) [NodeId],
+    "memory_write" MemoryWrite(flow::MemoryWrite) [NodeId],
+    "discovery_result" DiscoveryResult(flow::DiscoveryResult) [NodeId],
     "diagnostic" Diagnostic(flow::Diagnostic) [],
-    "run_end" RunEnd(Box<flow::RunEnd>) ["runId"],
+    "run_end" RunEnd(Box<flow::RunEnd>) [RunId],
 
-    "voice_session" VoiceSession(voice::VoiceSession) ["nodeId"],
-    "voice_transcript" VoiceTranscript(voice::VoiceTranscript) ["nodeId"],
-    "voice_audio" VoiceAudio(voice::VoiceAudio) ["nodeId"],
-    "voice_barge_in" VoiceBargeIn(voice::VoiceBargeIn) ["nodeId"],
-    "voice_turn_complete" VoiceTurnComplete(voice::VoiceTurnComplete) ["nodeId"],
+    "voice_session" VoiceSession(voice::VoiceSession) [NodeId],
+    "voice_transcript" VoiceTranscript(voice::VoiceTranscript) [NodeId],
+    "voice_audio" VoiceAudio(voice::VoiceAudio) [NodeId],
+    "voice_barge_in" VoiceBargeIn(voice::VoiceBargeIn) [NodeId],
+    "voice_turn_complete" VoiceTurnComplete(voice::VoiceTurnComplete) [NodeId],
 
     "mission:planning_start" MissionPlanningStart(mission::PlanningStart) [],
     "mission:branch_generated" MissionBranchGenerated(mission::BranchGenerated) [],
@@ -198,7 +228,7 @@ vocabulary! {
     "mission:expansion_approved" MissionExpansionApproved(mission::ExpansionApproved) [],
     "mission:expansion_rejected" MissionExpansionRejected(mission::ExpansionRejected) [],
     "mission:expansion_applied" MissionExpansionApplied(mission::ExpansionApplied) [],
-    "mission:checkpoint_saved" MissionCheckpointSaved(mission::MissionCheckpointSaved) ["nodeId"],
+    "mission:checkpoint_saved" MissionCheckpointSaved(mission::MissionCheckpointSaved) [NodeId],
     "mission:threshold_reached" MissionThresholdReached(mission::ThresholdReached) [],
     "mission:cost_update" MissionCostUpdate(mission::CostUpdate) [],
     "mission:complete" MissionComplete(mission::Complete) [],

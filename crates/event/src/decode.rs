@@ -16,7 +16,8 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess
 use serde_json::value::RawValue;
 
 use crate::body::content::Text;
-use crate::{Agent, Body, Error, Event, Extra, Head, Json, Kind, lift};
+use crate::context::Contexts;
+use crate::{Agent, Body, Context, Error, Event, Extra, Head, Json, Kind, lift};
 
 /// A member that is not of the head: its name and its JSON text.
 pub(crate) type Member<'de> = (Cow<'de, str>, Raw<'de>);
@@ -56,6 +57,7 @@ const MEMBERS_MAX: usize = 1000;
 #[derive(Debug, Default)]
 pub struct Decoder {
     names: Names,
+    contexts: Contexts,
     agent: Option<(Box<str>, Arc<Agent>)>,
 }
 
@@ -70,7 +72,7 @@ impl Decoder {
         let mut scan = Scan::new(self, Head::default(), 0);
         let mut json = serde_json::Deserializer::from_str(line);
         json.deserialize_map(&mut scan).and_then(|()| json.end()).ok()?;
-        let Scan { head, tag, members, nulls, .. } = scan;
+        let (tag, members, nulls, head) = scan.done();
         (tag.is_none() && members.is_empty() && nulls.is_empty()).then_some(head)
     }
 
@@ -82,12 +84,12 @@ impl Decoder {
         if let Err(error) = scanned {
             return Err(syntax(line, scan.reading, &error));
         }
-        let Scan { head, tag, mut members, .. } = scan;
+        let (tag, mut members, _, head) = scan.done();
         let Some((tag, kind)) = tag else {
             return Err(Error::at(line, 0, "the event has no `type`".into()));
         };
-        if let Some(missing) = kind.needs().iter().find(|name| !has(&head, name)) {
-            return Err(Error::at(line, 0, format!("a `{tag}` event needs `{missing}`")));
+        if let Some(missing) = kind.lacks(&head) {
+            return Err(Error::at(line, 0, format!("a `{tag}` event needs `{}`", missing.name())));
         }
         lift::lift(kind, &mut members);
         if let Some(body) = piece(&mut self.names, kind, &mut members) {
@@ -110,15 +112,6 @@ fn piece(names: &mut Names, kind: Kind, members: &mut [Member<'_>]) -> Option<Bo
             Some(Body::Text(Text { id: names.share(stream).into(), content, provenance: None }))
         }
         _ => None,
-    }
-}
-
-/// Whether a member that some types need is there.
-fn has(head: &Head, name: &str) -> bool {
-    match name {
-        "runId" => head.run_id.is_some(),
-        "nodeId" => head.node_id.is_some(),
-        _ => unreachable!("the vocabulary needs only members that are listed here"),
     }
 }
 
@@ -146,6 +139,8 @@ fn without_place(error: &serde_json::Error) -> String {
 struct Scan<'a, 'de> {
     decoder: &'a mut Decoder,
     head: Head,
+    /// What it belongs to, if the line says anything about that.
+    context: Option<Context>,
     tag: Option<(Cow<'de, str>, Kind)>,
     members: Vec<Member<'de>>,
     /// Members of the head that were given as `null`, which counts as absent but not as never given.
@@ -157,19 +152,19 @@ struct Scan<'a, 'de> {
 impl<'a, 'de> Scan<'a, 'de> {
     fn new(decoder: &'a mut Decoder, head: Head, members: usize) -> Self {
         let members = Vec::with_capacity(members);
-        Self { decoder, head, tag: None, members, nulls: Vec::new(), reading: "" }
+        Self { decoder, head, context: None, tag: None, members, nulls: Vec::new(), reading: "" }
     }
 
-    /// Reads a name into its place; an error if the place is taken.
+    /// Reads a name of what it belongs to into its place; an error if the place is taken.
     fn name<A: MapAccess<'de>, T: From<Arc<str>>>(
         &mut self,
         member: &'static str,
         map: &mut A,
-        place: fn(&mut Head) -> &mut Option<T>,
+        place: fn(&mut Context) -> &mut Option<T>,
     ) -> Result<(), A::Error> {
         self.reading = member;
         let name = map.next_value_seed(Shared(&mut self.decoder.names))?;
-        self.put(member, name.map(T::from), place)
+        self.belongs(member, name.map(T::from), place)
     }
 
     /// Reads any other value into its place; an error if the place is taken.
@@ -181,24 +176,28 @@ impl<'a, 'de> Scan<'a, 'de> {
     ) -> Result<(), A::Error> {
         self.reading = member;
         let value = map.next_value()?;
-        self.put(member, value, place)
+        self.reading = "";
+        put(&mut self.nulls, member, value, place(&mut self.head))
     }
 
-    fn put<T, E: de::Error>(
+    fn belongs<T, E: de::Error>(
         &mut self,
         member: &'static str,
         value: Option<T>,
-        place: fn(&mut Head) -> &mut Option<T>,
+        place: fn(&mut Context) -> &mut Option<T>,
     ) -> Result<(), E> {
         self.reading = "";
-        if place(&mut self.head).is_some() || self.nulls.contains(&member) {
-            return Err(twice(member));
+        let context = self.context.get_or_insert_with(|| (*self.head.context).clone());
+        put(&mut self.nulls, member, value, place(context))
+    }
+
+    /// The tag, the members of the body, the members of the head that were `null`, and the head.
+    fn done(self) -> (Option<(Cow<'de, str>, Kind)>, Vec<Member<'de>>, Vec<&'static str>, Head) {
+        let Self { decoder, mut head, context, tag, members, nulls, .. } = self;
+        if let Some(context) = context {
+            head.context = decoder.contexts.share(context);
         }
-        if value.is_none() {
-            self.nulls.push(member);
-        }
-        *place(&mut self.head) = value;
-        Ok(())
+        (tag, members, nulls, head)
     }
 
     fn tag<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
@@ -243,6 +242,12 @@ impl<'a, 'de> Scan<'a, 'de> {
         }
     }
 
+    fn path<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+        self.reading = "nodePath";
+        let path = map.next_value()?;
+        self.belongs("nodePath", path, |context| &mut context.node_path)
+    }
+
     /// Reads who did it; most events are of the agent of the one before.
     fn agent<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         self.reading = "agent";
@@ -258,7 +263,7 @@ impl<'a, 'de> Scan<'a, 'de> {
                 Some(agent)
             }
         };
-        self.put("agent", agent, |head| &mut head.agent)
+        self.belongs("agent", agent, |context| &mut context.agent)
     }
 }
 
@@ -276,23 +281,42 @@ impl<'de> Visitor<'de> for &mut Scan<'_, 'de> {
                 "agent" => self.agent(&mut map)?,
                 "seq" => self.value("seq", &mut map, |head| &mut head.seq)?,
                 "at" => self.value("at", &mut map, |head| &mut head.at)?,
-                "sessionId" => self.name("sessionId", &mut map, |head| &mut head.session_id)?,
-                "branchId" => self.name("branchId", &mut map, |head| &mut head.branch_id)?,
-                "runId" => self.name("runId", &mut map, |head| &mut head.run_id)?,
-                "parentId" => self.name("parentId", &mut map, |head| &mut head.parent_id)?,
-                "eventFlowId" => self.name("eventFlowId", &mut map, |head| &mut head.event_flow_id)?,
-                "traceId" => self.name("traceId", &mut map, |head| &mut head.trace_id)?,
-                "spanId" => self.name("spanId", &mut map, |head| &mut head.span_id)?,
-                "parentSpanId" => self.name("parentSpanId", &mut map, |head| &mut head.parent_span_id)?,
-                "messageId" => self.name("messageId", &mut map, |head| &mut head.message_id)?,
-                "nodeId" => self.name("nodeId", &mut map, |head| &mut head.node_id)?,
-                "nodePath" => self.value("nodePath", &mut map, |head| &mut head.node_path)?,
+                "sessionId" => self.name("sessionId", &mut map, |context| &mut context.session_id)?,
+                "branchId" => self.name("branchId", &mut map, |context| &mut context.branch_id)?,
+                "runId" => self.name("runId", &mut map, |context| &mut context.run_id)?,
+                "parentId" => self.name("parentId", &mut map, |context| &mut context.parent_id)?,
+                "eventFlowId" => self.name("eventFlowId", &mut map, |context| &mut context.event_flow_id)?,
+                "traceId" => self.name("traceId", &mut map, |context| &mut context.trace_id)?,
+                "spanId" => self.name("spanId", &mut map, |context| &mut context.span_id)?,
+                "parentSpanId" => {
+                    self.name("parentSpanId", &mut map, |context| &mut context.parent_span_id)?
+                }
+                "messageId" => self.name("messageId", &mut map, |context| &mut context.message_id)?,
+                "nodeId" => self.name("nodeId", &mut map, |context| &mut context.node_id)?,
+                "nodePath" => self.path(&mut map)?,
                 "recordedAt" => self.value("recordedAt", &mut map, |head| &mut head.recorded_at)?,
                 _ => self.member(key, &mut map)?,
             }
         }
         Ok(())
     }
+}
+
+/// Puts a value into its place; an error if the place is taken.
+fn put<T, E: de::Error>(
+    nulls: &mut Vec<&'static str>,
+    member: &'static str,
+    value: Option<T>,
+    place: &mut Option<T>,
+) -> Result<(), E> {
+    if place.is_some() || nulls.contains(&member) {
+        return Err(twice(member));
+    }
+    if value.is_none() {
+        nulls.push(member);
+    }
+    *place = value;
+    Ok(())
 }
 
 fn twice<E: de::Error>(member: &str) -> E {

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::{Body, Decoder, Error, Head, Json, Kind, RunId};
+use crate::head::Members;
+use crate::{Body, Context, Decoder, Error, Head, Json, Kind, RunId};
 
 /// Something that happened. Kept for ever, never refused, and written exactly as it was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +23,7 @@ pub type Extra = Vec<(Box<str>, Json)>;
 impl Event {
     /// An event of a run, with nothing else known about it.
     pub fn new(run: impl Into<RunId>, body: Body) -> Self {
-        let head = Head { run_id: Some(run.into()), ..Head::default() };
+        let head = Head::from(Context { run_id: Some(run.into()), ..Context::default() });
         Self { head, body, extra: Vec::new() }
     }
 
@@ -45,9 +46,19 @@ impl Event {
 
     /// Appends the event to `out` as one line of JSON, without the line break.
     pub fn write_json(&self, out: &mut Vec<u8>) {
+        self.write(&self.head.members(), out);
+    }
+
+    /// The same without the members that `shared` has, and without `seq`, `sessionId` and `branchId`: what is left to be
+    /// written where those are known.
+    pub fn write_rest(&self, shared: &Head, out: &mut Vec<u8>) {
+        self.write(&self.head.members().without(shared), out);
+    }
+
+    fn write(&self, head: &Members<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"type\":");
         write_value(out, self.body.tag());
-        write_members(out, &self.head);
+        write_members(out, head);
         write_members(out, &self.body);
         for (name, value) in &self.extra {
             out.push(b',');

@@ -15,6 +15,7 @@
 
 pub mod body;
 mod code;
+mod context;
 mod decode;
 mod error;
 mod event;
@@ -30,15 +31,16 @@ mod seen;
 mod span;
 mod time;
 
-pub use body::{Body, Kind};
+pub use body::{Body, Kind, Need};
 pub use code::{
     CallType, Delivery, EndReason, ErrorCode, Mode, NodeStatus, Provenance, RelayKind, Scope, StopReason,
     StreamName,
 };
+pub use context::Within;
 pub use decode::Decoder;
 pub use error::{Error, Place};
 pub use event::{Event, Extra};
-pub use head::{Agent, Head};
+pub use head::{Agent, Context, Head};
 pub use id::{
     AgentId, BranchId, CallId, EventFlowId, FlowNodeId, MessageId, NodeId, ParentId, RelayId, ReplId, RunId,
     SessionId, SpanId, StreamId, TraceId,

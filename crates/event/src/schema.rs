@@ -41,7 +41,7 @@ fn definition(kind: Kind, head: &Value, members: Value) -> Value {
     let mut properties = Map::new();
     properties.insert("type".into(), json!({"const": kind.tag()}));
     let mut required = vec![json!("type")];
-    required.extend(kind.needs().iter().map(|name| json!(name)));
+    required.extend(kind.needs().iter().map(|need| json!(need.name())));
     for part in [head, &members] {
         if let Some(Value::Object(found)) = part.get("properties") {
             properties.extend(found.clone());

@@ -25,8 +25,8 @@ use std::sync::Arc;
 use antiphon_event::body::flow::{NodeError, Telemetry};
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{
-    Body, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId, RelayId, RunId, SpanId,
-    Spans, StopReason, Timestamp, TraceId,
+    Body, Context, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId, RelayId, RunId,
+    SpanId, Spans, StopReason, Timestamp, TraceId,
 };
 
 use serde::{Deserialize, Serialize};
@@ -94,19 +94,29 @@ pub struct Origin {
     pub span: Option<SpanId>,
 }
 
-/// What the spans of a run are called. It has none without a turn.
+/// What the spans of a run are called, and what its own events belong to. It has no spans without a turn.
 #[derive(Debug, Clone)]
 struct Names {
     trace: Option<TraceId>,
     own: Option<SpanId>,
     spans: Spans,
+    context: Arc<Context>,
 }
 
 impl Names {
     fn of(origin: &Origin) -> Self {
         let spans = Spans::of(&origin.run);
         let trace = origin.turn.as_ref().map(TraceId::of);
-        Self { own: trace.as_ref().map(|_| spans.own()), trace, spans }
+        let own = trace.as_ref().map(|_| spans.own());
+        let context = Context {
+            run_id: Some(origin.run.clone()),
+            event_flow_id: origin.turn.clone(),
+            trace_id: trace.clone(),
+            span_id: own.clone(),
+            parent_span_id: origin.span.clone(),
+            ..Context::default()
+        };
+        Self { trace, own, spans, context: Arc::new(context) }
     }
 }
 
@@ -453,34 +463,30 @@ impl Scheduler {
     /// An event of this run.
     #[inline]
     fn event(&self, now: Now, body: Body) -> Event {
-        let head = Head {
-            at: Some(now.at),
-            run_id: Some(self.origin.run.clone()),
-            event_flow_id: self.origin.turn.clone(),
-            trace_id: self.names.trace.clone(),
-            span_id: self.names.own.clone(),
-            parent_span_id: self.origin.span.clone(),
-            ..Head::default()
-        };
-        Event { head, body, extra: Vec::new() }
+        Event { head: Head::new(now.at, Arc::clone(&self.names.context)), body, extra: Vec::new() }
     }
 
     /// An event in the scope of a node.
     #[inline]
     fn node_event(&self, now: Now, node: NodeIndex, body: Body) -> Event {
-        let node_path = (!self.origin.path.is_empty()).then(|| self.path(node));
-        let head = Head {
-            at: Some(now.at),
+        let attempt = self.attempt_of(node, &body);
+        let known = self.spots[node].context.0.as_ref().filter(|_| attempt == self.attempt(node));
+        let context = known.map_or_else(|| Arc::new(self.context_of(attempt)), Arc::clone);
+        Event { head: Head::new(now.at, context), body, extra: Vec::new() }
+    }
+
+    /// What happens in an attempt belongs to.
+    fn context_of(&self, attempt: Attempt) -> Context {
+        Context {
             run_id: Some(self.origin.run.clone()),
             event_flow_id: self.origin.turn.clone(),
-            node_id: Some(self.flow.id(node).clone()),
-            node_path,
+            node_id: Some(self.flow.id(attempt.node).clone()),
+            node_path: (!self.origin.path.is_empty()).then(|| self.path(attempt.node)),
             trace_id: self.names.trace.clone(),
-            span_id: self.names.trace.as_ref().map(|_| self.span_of(self.attempt_of(node, &body))),
+            span_id: self.names.trace.as_ref().map(|_| self.span_of(attempt)),
             parent_span_id: self.names.own.clone(),
-            ..Head::default()
-        };
-        Event { head, body, extra: Vec::new() }
+            ..Context::default()
+        }
     }
 
     /// The trace of its turn, if it belongs to one.

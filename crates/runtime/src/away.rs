@@ -328,8 +328,8 @@ fn said(parts: &Parts, call: &CallId, origin: Origin, task: String) -> (Event, O
     let turn = origin.turn.clone().unwrap_or_else(|| EventFlowId::from(user.shared()));
     let provenance = Some(Provenance::from("agent"));
     let said = User { content: UserContent::Text(task), delivery: None, provenance };
-    let (at, parent_id) = (Some(parts.clock.now()), Some(ParentId::from(call.as_str())));
-    let head = Head { at, parent_id, ..Head::of_user(user, turn.clone()) };
+    let mut head = Head { at: Some(parts.clock.now()), ..Head::of_user(user, turn.clone()) };
+    head.parent_id = Some(ParentId::from(call.as_str()));
     let event = Event { head, body: Body::User(said), extra: Vec::new() };
     (event, Origin { turn: Some(turn), ..origin })
 }

@@ -120,6 +120,8 @@ pub(crate) struct Driver {
     early: Vec<Asked>,
     progress: watch::Sender<Progress>,
     standing: watch::Sender<Standing>,
+    /// What time it is, as long as nothing that takes time has happened since somebody asked.
+    moment: Option<Timestamp>,
     working: usize,
     delayed: usize,
     /// Code that is under way: its run and its place there.
@@ -175,6 +177,7 @@ impl Driver {
             early: Vec::new(),
             progress,
             standing,
+            moment: None,
             working: 0,
             delayed: 0,
             codes: Vec::new(),
@@ -272,6 +275,7 @@ impl Driver {
             () = until(timer) => {}
             () = until(inbox) => {}
         }
+        self.time_passed();
         Ok(true)
     }
 
@@ -292,6 +296,7 @@ impl Driver {
             return Ok(false);
         }
         let now = Instant::now();
+        self.moment = None;
         let mut any = false;
         while let Some(due) = self.timers.due(now) {
             self.due(due);
@@ -318,7 +323,7 @@ impl Driver {
     /// Lets everything happen that follows by itself in one run, and tells whoever it is the work of; false when that
     /// is more than is appended at once.
     pub(crate) fn settle_one(&mut self, machine: usize) -> bool {
-        let at = self.parts.clock.now();
+        let at = self.at();
         while self.follow(machine, at) {
             if self.batch.len() >= BATCH_MAX {
                 return false;
@@ -476,7 +481,7 @@ impl Driver {
 
     /// Lets a run that was stopped come to its end, before whoever it is the work of hears of it.
     fn see_off(&mut self, machine: usize) {
-        let at = self.parts.clock.now();
+        let at = self.at();
         while self.follow(machine, at) {}
     }
 
@@ -486,8 +491,19 @@ impl Driver {
         }
     }
 
-    pub(crate) fn now(&self) -> Now {
-        Now { at: self.parts.clock.now(), dice: self.parts.ids.dice(), steps: None }
+    fn now(&mut self) -> Now {
+        Now { at: self.at(), dice: self.parts.ids.dice(), steps: None }
+    }
+
+    /// The driver has waited for something.
+    fn time_passed(&mut self) {
+        self.moment = None;
+        self.sprint.time_passed();
+    }
+
+    /// What time it is.
+    fn at(&mut self) -> Timestamp {
+        *self.moment.get_or_insert_with(|| self.parts.clock.now())
     }
 
     /// Appends what has gathered; when it is durable, does what it asks for.
@@ -502,6 +518,7 @@ impl Driver {
             effects.append(&mut self.effects);
             self.effects = effects;
         }
+        self.moment = None;
         self.hand_over();
         Ok(())
     }
@@ -528,7 +545,9 @@ impl Driver {
                 appended
             } else {
                 self.sprint.waited();
-                ack.await
+                let appended = ack.await;
+                self.time_passed();
+                appended
             };
             match appended {
                 Ok(position) => {

@@ -84,7 +84,9 @@ impl Mouth {
             tracing::warn!(kind = body.tag(), "a node may not say this");
             return;
         }
-        let event = Event { head: Head { run_id: run, ..Head::default() }, body, extra: Vec::new() };
+        let mut head = Head::default();
+        head.run_id = run;
+        let event = Event { head, body, extra: Vec::new() };
         self.wake(|machine, attempt| Wake::Said(machine, attempt, Box::new(event))).await;
     }
 }

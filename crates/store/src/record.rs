@@ -15,11 +15,10 @@ mod proof;
 use antiphon_event::{Decoder, Event, Head, LINE_MAX};
 use antiphon_port::Fault;
 use memchr::memchr;
-use serde::Serialize;
 
 pub(crate) use chain::{chain, genesis, parts};
 pub(crate) use fit::fit;
-use head::{own, shared};
+use head::shared;
 pub use proof::prove;
 
 /// How many bytes a record may have.
@@ -38,23 +37,14 @@ pub(crate) fn encode(events: &[Event]) -> String {
 
 /// Writes the first line.
 fn write_shared(out: &mut Vec<u8>, shared: &Head) {
-    write_value(out, shared);
+    serde_json::to_writer(&mut *out, shared).expect("writing our own types to memory cannot fail");
     out.push(b'\n');
 }
 
 /// Writes the line of an event.
 fn write_event(out: &mut Vec<u8>, event: &Event, shared: &Head) {
-    out.extend_from_slice(b"{\"type\":");
-    write_value(out, event.body.tag());
-    write_members(out, &own(&event.head, shared));
-    write_members(out, &event.body);
-    for (name, value) in &event.extra {
-        out.push(b',');
-        write_value(out, name);
-        out.push(b':');
-        out.extend_from_slice(value.as_str().as_bytes());
-    }
-    out.extend_from_slice(b"}\n");
+    event.write_rest(shared, out);
+    out.push(b'\n');
 }
 
 /// Refuses a record that is too large to be kept, or that has an event that nobody would take in again.
@@ -66,22 +56,6 @@ pub(crate) fn within(record: &str) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-fn write_value<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
-    serde_json::to_writer(out, value).expect("writing our own types to memory cannot fail");
-}
-
-/// Writes the members of an object, each led by a comma, without the braces.
-fn write_members<T: Serialize>(out: &mut Vec<u8>, object: &T) {
-    let start = out.len();
-    write_value(out, object);
-    assert_eq!(out.pop(), Some(b'}'), "an event's parts are objects");
-    if out.len() > start + 1 {
-        out[start] = b',';
-    } else {
-        out.truncate(start);
-    }
 }
 
 /// Reads records: the events of one after the other, with ids shared between them.

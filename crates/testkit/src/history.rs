@@ -13,7 +13,7 @@
 //! below, each a JSON value or a word; any other member as `name=value`. Members that are required and not
 //! given get the table's default.
 
-use antiphon_event::Event;
+use antiphon_event::{Event, Within};
 use serde_json::{Map, Value, json};
 
 /// The members a type takes without their names, in order, and what stands in for those that are missing.
@@ -74,10 +74,9 @@ pub fn history(table: &str) -> Vec<Event> {
 
 /// Gives events what a journal gives them: session `s`, branch `main`, positions from 1, a second between them.
 pub fn numbered(mut events: Vec<Event>) -> Vec<Event> {
+    let mut within = Within::new("s".into(), "main".into());
     for (index, event) in events.iter_mut().enumerate() {
-        event.head.session_id.get_or_insert_with(|| "s".into());
-        event.head.branch_id.get_or_insert_with(|| "main".into());
-        event.head.seq.get_or_insert(index as u64 + 1);
+        within.put(&mut event.head, index as u64 + 1);
         let at = 1_800_000_000_000 + index as i64 * 1000;
         event.head.at = event.head.at.or(antiphon_event::Timestamp::from_millis(at));
     }

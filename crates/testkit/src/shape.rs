@@ -2,11 +2,13 @@
 //!
 //! Every function returns about `n` of what it is named after, a million as readily as ten.
 
+use std::sync::Arc;
+
 use antiphon_event::body::content::{Reasoning, Text};
 use antiphon_event::body::lifecycle::{HarnessEnd, HarnessStart};
 use antiphon_event::body::system::Usage;
 use antiphon_event::body::tool::{ToolCall, ToolResult};
-use antiphon_event::{Body, CallId, EndReason, Event, Json, RunId, StreamId};
+use antiphon_event::{Body, CallId, Context, EndReason, Event, Head, Json, RunId, StreamId};
 
 /// `n` pieces of text, spread evenly over as many runs as there are messages, one run after the other.
 pub fn deltas(n: usize, messages: usize) -> Vec<Event> {
@@ -29,7 +31,7 @@ pub fn tools(n: usize) -> Vec<Event> {
     let run = run(0);
     let mut events = vec![start(&run, None)];
     for step in 1..=n {
-        let call = CallId::from(format!("{run}/c{step}"));
+        let call = CallId::from(format!("{}/c{step}", run.id));
         events.push(text(&run, &stream(&run, step)));
         events.push(tool_call(&run, &call, "bash"));
         events.push(usage(&run));
@@ -49,7 +51,7 @@ pub fn interleaved(n: usize, runs: usize) -> Vec<Event> {
 /// One agent that calls `n` subagents at once; they speak in turns, end, and give their results.
 pub fn subagents(n: usize) -> Vec<Event> {
     let root = run(0);
-    let calls: Vec<_> = (1..=n).map(|child| CallId::from(format!("{root}/c{child}"))).collect();
+    let calls: Vec<_> = (1..=n).map(|child| CallId::from(format!("{}/c{child}", root.id))).collect();
     let children: Vec<_> = (1..=n).map(run).map(|run| (stream(&run, 1), run)).collect();
     let mut events = vec![start(&root, None)];
     events.extend(calls.iter().map(|call| tool_call(&root, call, "agent")));
@@ -68,7 +70,7 @@ pub fn subagents(n: usize) -> Vec<Event> {
 /// `n` pieces of one run, text and reasoning in turn.
 pub fn alternating(n: usize) -> Vec<Event> {
     let run = run(0);
-    let (said, thought) = (StreamId::from(format!("{run}/t1")), StreamId::from(format!("{run}/r1")));
+    let (said, thought) = (stream(&run, 1), StreamId::from(format!("{}/r1", run.id)));
     let piece =
         |index: usize| if index.is_multiple_of(2) { text(&run, &said) } else { reasoning(&run, &thought) };
     (0..n).map(piece).collect()
@@ -86,38 +88,52 @@ pub fn iterations(n: usize) -> Vec<Event> {
     events
 }
 
-fn run(number: usize) -> RunId {
-    format!("run-{number}").into()
+/// A run, and what its events belong to.
+struct Run {
+    id: RunId,
+    context: Arc<Context>,
 }
 
-fn stream(run: &RunId, number: usize) -> StreamId {
-    format!("{run}/t{number}").into()
+impl Run {
+    fn event(&self, body: Body) -> Event {
+        Event { head: Head::from(Arc::clone(&self.context)), body, extra: Vec::new() }
+    }
 }
 
-fn text(run: &RunId, id: &StreamId) -> Event {
+fn run(number: usize) -> Run {
+    let id = RunId::from(format!("run-{number}"));
+    let context = Context { run_id: Some(id.clone()), ..Context::default() };
+    Run { id, context: Arc::new(context) }
+}
+
+fn stream(run: &Run, number: usize) -> StreamId {
+    format!("{}/t{number}", run.id).into()
+}
+
+fn text(run: &Run, id: &StreamId) -> Event {
     let text = Text { id: id.clone(), content: "a few words ".into(), provenance: None };
-    Event::new(run.clone(), Body::Text(text))
+    run.event(Body::Text(text))
 }
 
-fn reasoning(run: &RunId, id: &StreamId) -> Event {
+fn reasoning(run: &Run, id: &StreamId) -> Event {
     let reasoning =
         Reasoning { id: id.clone(), content: "a thought ".into(), signature: None, provenance: None };
-    Event::new(run.clone(), Body::Reasoning(reasoning))
+    run.event(Body::Reasoning(reasoning))
 }
 
-fn tool_call(run: &RunId, id: &CallId, name: &str) -> Event {
+fn tool_call(run: &Run, id: &CallId, name: &str) -> Event {
     let input = Json::from(serde_json::json!({"command": "ls -l"}));
     let call = ToolCall { id: id.clone(), name: name.into(), input, call_type: None, harness: None };
-    Event::new(run.clone(), Body::ToolCall(call))
+    run.event(Body::ToolCall(call))
 }
 
-fn tool_result(run: &RunId, id: &CallId, name: &str) -> Event {
+fn tool_result(run: &Run, id: &CallId, name: &str) -> Event {
     let output = Json::from("file1 file2");
     let result = ToolResult { id: id.clone(), name: name.into(), output, is_error: None, provenance: None };
-    Event::new(run.clone(), Body::ToolResult(result))
+    run.event(Body::ToolResult(result))
 }
 
-fn usage(run: &RunId) -> Event {
+fn usage(run: &Run) -> Event {
     let usage = Usage {
         input_tokens: 50,
         output_tokens: 20,
@@ -126,19 +142,19 @@ fn usage(run: &RunId) -> Event {
         model: Some("small".into()),
         cost_usd: Some(0.0001),
     };
-    Event::new(run.clone(), Body::Usage(usage.into()))
+    run.event(Body::Usage(usage.into()))
 }
 
-fn start(run: &RunId, parent: Option<&CallId>) -> Event {
+fn start(run: &Run, parent: Option<&CallId>) -> Event {
     let start = HarnessStart { agent_id: None, depth: None, max_iterations: None, definition: None };
-    let mut event = Event::new(run.clone(), Body::HarnessStart(start));
+    let mut event = run.event(Body::HarnessStart(start));
     event.head.parent_id = parent.map(|call| call.shared().into());
     event
 }
 
-fn end(run: &RunId) -> Event {
+fn end(run: &Run) -> Event {
     let end = HarnessEnd { reason: Some(EndReason::Done), iterations: None, total_usage: None };
-    Event::new(run.clone(), Body::HarnessEnd(end))
+    run.event(Body::HarnessEnd(end))
 }
 
 #[cfg(test)]

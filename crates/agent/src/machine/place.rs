@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use antiphon_event::{Body, CallId, Event, Head, MessageId, SpanId};
+use antiphon_event::{Body, CallId, Context, Event, Head, MessageId, SpanId};
 
 use super::{Agent, Now};
 
@@ -23,7 +23,8 @@ impl Agent {
                 None => self.head(now),
             },
             Body::ReplInput(_) | Body::ReplProgress(_) | Body::ReplOutput(_) => {
-                Head { message_id: Some(self.step_id()), ..self.head(now) }
+                let context = Context { message_id: Some(self.step_id()), ..self.belonging() };
+                Head::new(now.at, Arc::new(context))
             }
             _ => self.head(now),
         };
@@ -32,8 +33,12 @@ impl Agent {
 
     /// The head of an event of this run.
     pub(super) fn head(&self, now: Now<'_>) -> Head {
-        Head {
-            at: Some(now.at),
+        Head::new(now.at, Arc::new(self.belonging()))
+    }
+
+    /// What an event of this run belongs to.
+    fn belonging(&self) -> Context {
+        Context {
             run_id: Some(self.origin.run.clone()),
             event_flow_id: self.origin.turn.clone(),
             trace_id: self.trace.clone(),
@@ -42,7 +47,7 @@ impl Agent {
             agent: Some(Arc::clone(&self.origin.who)),
             node_id: self.origin.path.last().cloned(),
             node_path: self.origin.nested.then(|| self.origin.path.clone()),
-            ..Head::default()
+            ..Context::default()
         }
     }
 
@@ -58,12 +63,13 @@ impl Agent {
     /// The head of what belongs to the step that is under way and has a span of its own.
     fn inside(&self, span: SpanId, now: Now<'_>) -> Head {
         let traced = self.trace.is_some();
-        Head {
+        let context = Context {
             span_id: traced.then_some(span),
             parent_span_id: traced.then(|| self.spans.own()),
             message_id: Some(self.step_id()),
-            ..self.head(now)
-        }
+            ..self.belonging()
+        };
+        Head::new(now.at, Arc::new(context))
     }
 
     /// The span of running one of its calls.

@@ -23,8 +23,8 @@ impl Agent {
         }
         let said = User { content, delivery: Some(Delivery::Steer), provenance: None };
         let turn = self.origin.turn.clone().unwrap_or_else(|| EventFlowId::from(run.shared()));
-        let parent_id = Some(self.last_whole());
-        let head = Head { at: Some(now.at), parent_id, ..Head::of_user(run, turn) };
+        let mut head = Head { at: Some(now.at), ..Head::of_user(run, turn) };
+        head.parent_id = Some(self.last_whole());
         Ok(vec![Event { head, body: Body::User(said), extra: Vec::new() }])
     }
 

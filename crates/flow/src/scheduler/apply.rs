@@ -9,7 +9,7 @@ use antiphon_event::{Body, Event, FlowNodeId, Json, Mode, NodeStatus};
 use serde_json::{Map, Value};
 
 use super::settle::take_out;
-use super::spot::{Queue, Rare, Spot, Status, Why};
+use super::spot::{Known, Queue, Rare, Spot, Status, Why};
 use super::{Effect, Effects, Phase, Scheduler};
 use crate::definition::{NodeIndex, Work};
 
@@ -113,6 +113,9 @@ impl Scheduler {
             spot.execution = start.execution;
             spot.attempt = start.attempt;
             spot.started = event.head.at;
+            // One that was read is of the branch it was written to.
+            let is_new = event.head.session_id.is_none();
+            spot.context = Known(is_new.then(|| Arc::clone(&event.head.context)));
             spot.again = false;
             if let Some(rare) = spot.kept() {
                 rare.begin(start);
@@ -153,6 +156,7 @@ impl Scheduler {
         let mut deputy = None;
         self.shift(node, |spot| deputy = spot.kept().and_then(Rare::finish));
         let spot = &mut self.spots[node];
+        spot.context = Known::default();
         if end.error.is_some() || end.telemetry.is_some() {
             let rare = spot.keep();
             rare.error.clone_from(&end.error);

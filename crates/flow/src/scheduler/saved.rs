@@ -12,7 +12,7 @@ use foldhash::fast::FixedState;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::spot::{Dead, Decision, Queue, Rare, Spot, Status};
+use super::spot::{Dead, Decision, Known, Queue, Rare, Spot, Status};
 use super::{Around, Clockwork, Layer, Names, Origin, Phase, Scheduler};
 use crate::definition::{EdgeIndex, Flow, NodeIndex};
 
@@ -208,6 +208,7 @@ fn spot((flags, execution, attempt, edges, output, started, rare): Row) -> Optio
         refused,
         output: output.map(|(output,)| output),
         started: started.and_then(Timestamp::from_millis),
+        context: Known::default(),
         rare,
     })
 }

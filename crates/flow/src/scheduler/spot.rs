@@ -1,11 +1,12 @@
 //! What the scheduler keeps about one node and one edge.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 
 use antiphon_event::body::flow::{NodeError, NodeStart, Telemetry};
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::{Json, NodeStatus, Timestamp};
+use antiphon_event::{Context, Json, NodeStatus, Timestamp};
 
 use serde::{Deserialize, Serialize};
 
@@ -156,7 +157,19 @@ pub(super) struct Spot {
     pub(super) refused: u32,
     pub(super) output: Option<Json>,
     pub(super) started: Option<Timestamp>,
+    pub(super) context: Known,
     pub(super) rare: Option<Box<Rare>>,
+}
+
+/// What the attempt under way belongs to, if that began here. It follows from the rest and is known only to be shared,
+/// so it is no part of what a scheduler is seen to be.
+#[derive(Clone, Default)]
+pub(super) struct Known(pub(super) Option<Arc<Context>>);
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("_")
+    }
 }
 
 /// What most nodes of most runs never have.
@@ -240,6 +253,7 @@ impl Spot {
             refused: 0,
             output: None,
             started: None,
+            context: Known::default(),
             rare: None,
         }
     }

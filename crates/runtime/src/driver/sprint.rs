@@ -24,27 +24,32 @@ const ALL_MAX: Duration = Duration::from_millis(10);
 pub(super) struct Sprint {
     turns: u32,
     since: Instant,
-    last: Instant,
+    /// When something was last tried; nothing if the driver has waited since.
+    last: Option<Instant>,
     over: bool,
 }
 
 impl Sprint {
     pub(super) fn new() -> Self {
-        let now = Instant::now();
-        Self { turns: 0, since: now, last: now, over: false }
+        Self { turns: 0, since: Instant::now(), last: None, over: false }
     }
 
-    /// A turn begins.
+    /// A turn begins: as good as when the one before it ended, if it follows that at once.
     pub(super) fn begin(&mut self) {
-        let now = Instant::now();
-        (self.since, self.last, self.over) = (now, now, false);
+        self.since = *self.last.get_or_insert_with(Instant::now);
+        self.over = false;
     }
 
     /// Something was tried.
     pub(super) fn tried(&mut self) {
         let now = Instant::now();
-        self.over = now - self.last > ONE_MAX || now - self.since > ALL_MAX;
-        self.last = now;
+        let last = self.last.replace(now).unwrap_or(self.since);
+        self.over = now - last > ONE_MAX || now - self.since > ALL_MAX;
+    }
+
+    /// The driver has waited, so the next turn begins when it begins.
+    pub(super) fn time_passed(&mut self) {
+        self.last = None;
     }
 
     /// The driver has waited for something, so others want to be heard.
@@ -66,6 +71,7 @@ impl Driver {
 
     /// Takes in what came to its end at once, and before it what was said on the way.
     pub(super) async fn take_done(&mut self) -> Result<(), Fault> {
+        self.moment = None;
         self.hear(usize::MAX);
         for _ in 0..WAKES_MAX {
             let Some((machine, attempt, result)) = self.done.pop_front() else { break };
@@ -86,6 +92,7 @@ impl Driver {
     /// Lets others work, and heeds who wants something.
     async fn listen(&mut self) -> Result<(), Fault> {
         tokio::task::yield_now().await;
+        self.time_passed();
         self.run_due().await?;
         while let Ok(asked) = self.wishes.try_recv() {
             self.grant(asked).await?;

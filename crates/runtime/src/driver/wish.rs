@@ -125,7 +125,7 @@ impl Driver {
     /// Does what another process wants.
     fn obey(&mut self, sent: &Sent) -> Result<(), String> {
         let event = Event::from_json(&sent.text).map_err(|error| error.to_string())?;
-        let run = event.head.run_id.unwrap_or_else(|| self.parts.ids.run());
+        let run = event.head.run_id.clone().unwrap_or_else(|| self.parts.ids.run());
         let done = match event.body {
             Body::CancelRequested(_) if sent.number <= self.inbox_old => {
                 return Err("what it was to stop had ended when it came".to_owned());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use antiphon_event::{Event, Timestamp};
+use antiphon_event::{Event, Timestamp, Within};
 use antiphon_port::{Batch, Branch, Hash};
 
 use super::shelf::Session;
@@ -84,6 +84,7 @@ impl Line {
 
     /// Hands over the events of its own at these positions, each with whether it is the first of its batch.
     pub(super) fn events(&self, positions: RangeInclusive<u64>, mut each: impl FnMut(Event, bool)) {
+        let mut within = Within::new(self.branch.session.clone(), self.branch.branch.clone());
         let story = self.story();
         let from = story.records.partition_point(|record| record.last < *positions.start());
         for record in &story.records[from..] {
@@ -92,9 +93,7 @@ impl Line {
                     return;
                 }
                 let mut event = event.clone();
-                event.head.seq = Some(seq);
-                event.head.session_id = Some(self.branch.session.clone());
-                event.head.branch_id = Some(self.branch.branch.clone());
+                within.put(&mut event.head, seq);
                 each(event, seq == record.first());
             }
         }

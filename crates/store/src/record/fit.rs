@@ -17,14 +17,8 @@ fn unfit(event: &Event) -> Option<String> {
     if matches!(event.body, Body::Connected(_)) {
         return Some("`connected` is live only".into());
     }
-    let kind = event.kind();
-    let missing = kind.needs().iter().find(|name| match **name {
-        "runId" => event.head.run_id.is_none(),
-        "nodeId" => event.head.node_id.is_none(),
-        _ => unreachable!("the vocabulary needs only members that are listed here"),
-    });
-    if let Some(missing) = missing {
-        return Some(format!("a `{}` event needs `{missing}`", event.body.tag()));
+    if let Some(missing) = event.kind().lacks(&event.head) {
+        return Some(format!("a `{}` event needs `{}`", event.body.tag(), missing.name()));
     }
     // Members of no known type may have the names of known ones; an unknown type may have a known tag.
     if event.extra.is_empty() && !matches!(event.body, Body::Unknown(_)) {

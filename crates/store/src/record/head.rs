@@ -1,8 +1,8 @@
-//! What the heads of several events share, and what is left of each.
+//! What the heads of several events share.
 
 use std::sync::Arc;
 
-use antiphon_event::{Agent, Event, Head};
+use antiphon_event::{Agent, Context, Event, Head};
 
 /// The members that are the same in all events, to the byte; never those that a journal gives.
 pub(super) fn shared(events: &[Event]) -> Head {
@@ -18,7 +18,11 @@ pub(super) fn shared(events: &[Event]) -> Head {
 
 /// What an event could share with others.
 pub(super) fn sharable(head: &Head) -> Head {
-    Head { seq: None, session_id: None, branch_id: None, ..head.clone() }
+    let mut sharable = Head { seq: None, ..head.clone() };
+    if head.session_id.is_some() || head.branch_id.is_some() {
+        (sharable.session_id, sharable.branch_id) = (None, None);
+    }
+    sharable
 }
 
 /// How many members can be shared: those that [`without`] knows.
@@ -27,11 +31,10 @@ pub(super) const MEMBERS: u32 = 12;
 /// What is left of a head without some of its members, each a bit of `taken`; nothing if one of them is not there.
 pub(super) fn without(head: &Head, taken: u32) -> Option<Head> {
     let mut head = sharable(head);
-    let Head {
-        seq: _,
+    let Head { seq: _, at, recorded_at, context } = &mut head;
+    let Context {
         session_id: _,
         branch_id: _,
-        at,
         run_id,
         parent_id,
         event_flow_id,
@@ -42,8 +45,7 @@ pub(super) fn without(head: &Head, taken: u32) -> Option<Head> {
         message_id,
         node_id,
         node_path,
-        recorded_at,
-    } = &mut head;
+    } = Arc::make_mut(context);
     let is_taken = |bit: u32| taken >> bit & 1 == 1;
     let was_there = take(at, is_taken(0))
         && take(run_id, is_taken(1))
@@ -68,11 +70,15 @@ fn take<T>(member: &mut Option<T>, is_taken: bool) -> bool {
 /// Takes out of `shared` what `head` has otherwise.
 pub(super) fn meet(shared: &mut Head, head: &Head) {
     // Taken apart in full: a new member of the head has to be thought of here.
-    let Head {
-        seq: _,
+    let Head { seq: _, at, recorded_at, context } = shared;
+    keep(at, head.at.as_ref());
+    keep(recorded_at, head.recorded_at.as_ref());
+    if Arc::ptr_eq(context, &head.context) {
+        return;
+    }
+    let Context {
         session_id: _,
         branch_id: _,
-        at,
         run_id,
         parent_id,
         event_flow_id,
@@ -83,9 +89,7 @@ pub(super) fn meet(shared: &mut Head, head: &Head) {
         message_id,
         node_id,
         node_path,
-        recorded_at,
-    } = shared;
-    keep(at, head.at.as_ref());
+    } = Arc::make_mut(context);
     keep(run_id, head.run_id.as_ref());
     keep(parent_id, head.parent_id.as_ref());
     keep(event_flow_id, head.event_flow_id.as_ref());
@@ -95,7 +99,6 @@ pub(super) fn meet(shared: &mut Head, head: &Head) {
     keep(message_id, head.message_id.as_ref());
     keep(node_id, head.node_id.as_ref());
     keep(node_path, head.node_path.as_ref());
-    keep(recorded_at, head.recorded_at.as_ref());
     if !same_agent(agent.as_ref(), head.agent.as_ref()) {
         *agent = None;
     }
@@ -116,29 +119,4 @@ fn same_agent(one: Option<&Arc<Agent>>, other: Option<&Arc<Agent>>) -> bool {
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
     }
-}
-
-/// The head without what is shared and without what a journal gives.
-pub(super) fn own(head: &Head, shared: &Head) -> Head {
-    Head {
-        seq: None,
-        session_id: None,
-        branch_id: None,
-        at: left(head.at.as_ref(), shared.at.as_ref()),
-        run_id: left(head.run_id.as_ref(), shared.run_id.as_ref()),
-        parent_id: left(head.parent_id.as_ref(), shared.parent_id.as_ref()),
-        event_flow_id: left(head.event_flow_id.as_ref(), shared.event_flow_id.as_ref()),
-        trace_id: left(head.trace_id.as_ref(), shared.trace_id.as_ref()),
-        span_id: left(head.span_id.as_ref(), shared.span_id.as_ref()),
-        parent_span_id: left(head.parent_span_id.as_ref(), shared.parent_span_id.as_ref()),
-        agent: left(head.agent.as_ref(), shared.agent.as_ref()),
-        message_id: left(head.message_id.as_ref(), shared.message_id.as_ref()),
-        node_id: left(head.node_id.as_ref(), shared.node_id.as_ref()),
-        node_path: left(head.node_path.as_ref(), shared.node_path.as_ref()),
-        recorded_at: left(head.recorded_at.as_ref(), shared.recorded_at.as_ref()),
-    }
-}
-
-fn left<T: Clone>(member: Option<&T>, shared: Option<&T>) -> Option<T> {
-    if shared.is_some() { None } else { member.cloned() }
 }

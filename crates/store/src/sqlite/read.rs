@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use antiphon_event::{Event, SessionId, Timestamp};
+use antiphon_event::{Event, SessionId, Timestamp, Within};
 use antiphon_port::{
     Branch, BranchSummary, Exported, Fault, Fork, Hash, Head, Page, READ_MAX, Sent, SessionSummary,
 };
@@ -237,10 +237,9 @@ fn decode(
     let skip = positions.start().saturating_sub(stored.first) as usize;
     let (mut seq, mut index) = (stored.first + skip as u64, skip);
     let upto = stored.last.min(*positions.end());
+    let mut within = Within::new(part.branch.session.clone(), part.branch.branch.clone());
     reader.decode(&stored.lines, skip, |mut event| {
-        event.head.seq = Some(seq);
-        event.head.session_id = Some(part.branch.session.clone());
-        event.head.branch_id = Some(part.branch.branch.clone());
+        within.put(&mut event.head, seq);
         each(event, index);
         (seq, index) = (seq + 1, index + 1);
         seq <= upto
