@@ -40,7 +40,7 @@ pub struct Reply {
     /// What it contributes to the state, by key.
     pub writes: Vec<(String, Value)>,
     /// What it counted.
-    pub telemetry: Option<Telemetry>,
+    pub telemetry: Option<Box<Telemetry>>,
 }
 
 /// Why an attempt failed. What it is worth trying again for is the node's `retry`.

@@ -406,7 +406,7 @@ impl Scheduler {
 
     /// What a node counted when it last ended.
     pub fn telemetry(&self, node: NodeIndex) -> Option<&Telemetry> {
-        self.spots[node].rare().telemetry.as_ref()
+        self.spots[node].rare().telemetry.as_deref()
     }
 
     /// Attempts that have started and have no outcome: what a new process has to take care of. What the scheduler
@@ -445,7 +445,7 @@ impl Scheduler {
     /// Nodes that failed, with what went wrong.
     pub fn failures(&self) -> impl Iterator<Item = (&FlowNodeId, &NodeError)> {
         let failed = self.spots.iter().enumerate().filter(|(_, spot)| spot.status == Status::Failed);
-        failed.filter_map(|(node, spot)| Some((self.flow.id(node), spot.rare().error.as_ref()?)))
+        failed.filter_map(|(node, spot)| Some((self.flow.id(node), spot.rare().error.as_deref()?)))
     }
 
     /// How long it has been at work if it is `now`.

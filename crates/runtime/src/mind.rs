@@ -181,7 +181,7 @@ pub(crate) fn reply(agent: &Agent) -> Option<Result<Reply, Failure>> {
         extra: Map::new(),
     };
     Some(match result {
-        Ok(output) => Ok(Reply { telemetry: Some(telemetry), ..Reply::new(output) }),
+        Ok(output) => Ok(Reply { telemetry: Some(Box::new(telemetry)), ..Reply::new(output) }),
         Err(failure) => Err(Failure { code: code(failure.code), message: failure.message }),
     })
 }

@@ -64,9 +64,9 @@ pub struct NodeEnd {
     /// How long it took.
     pub duration_ms: u64,
     /// What went wrong.
-    pub error: Option<NodeError>,
+    pub error: Option<Box<NodeError>>,
     /// What it counted.
-    pub telemetry: Option<Telemetry>,
+    pub telemetry: Option<Box<Telemetry>>,
     /// What it contributes to the state, by key.
     pub writes: Option<BTreeMap<String, Json>>,
     /// What was decided about each edge that leaves it.

@@ -48,7 +48,7 @@ impl Scheduler {
             (Body::Error(error), Some(node)) => {
                 let code = error.code.as_deref().map(Into::into);
                 let error = NodeError { code, message: error.message.clone(), extra: Map::new() };
-                self.spots[node].keep().error = Some(error);
+                self.spots[node].keep().error = Some(Box::new(error));
             }
             (Body::CancelRequested(request), _) => return self.cancel_requested(&request.by, &request.mode),
             (Body::Resumed(_), _) => self.resumed(),

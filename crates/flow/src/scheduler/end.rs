@@ -161,21 +161,17 @@ impl Scheduler {
             ..self.moment(node, Handed::To(node))
         };
         let edges = self.edges(node, &reply, rerouted, &moment, &mut extra)?;
-        let mut end = Box::new(NodeEnd {
+        let end = Box::new(NodeEnd {
             status: NodeStatus::Completed,
             execution: attempt.execution,
             attempt: attempt.attempt,
             output: reply.output,
             duration_ms: 0,
             error: None,
-            telemetry: None,
+            telemetry: reply.telemetry,
             writes,
             edges,
         });
-        // Large, and mostly not there.
-        if reply.telemetry.is_some() {
-            end.telemetry = reply.telemetry;
-        }
         Ok((end, extra))
     }
 
@@ -459,7 +455,7 @@ impl Scheduler {
         let written = self.writes(attempt.node, &mut reply).unwrap_or_default();
         match self.consequences(attempt, reply, written, None) {
             Ok((mut end, extra)) => {
-                end.error = Some(node_error(failure));
+                end.error = Some(Box::new(node_error(failure)));
                 events.extend(extra.into_iter().map(|body| self.node_event(now, attempt.node, body)));
                 self.node_end(attempt, end, now, events);
             }
@@ -485,7 +481,7 @@ impl Scheduler {
             attempt: attempt.attempt,
             output: Json::from(Value::Null),
             duration_ms: 0,
-            error,
+            error: error.map(Box::new),
             telemetry: None,
             writes: None,
             edges: Vec::new(),

@@ -183,8 +183,8 @@ pub(super) struct Rare {
     pub(super) input: Option<Json>,
     /// What it contributed, in the run of a map.
     pub(super) writes: Option<BTreeMap<String, Json>>,
-    pub(super) error: Option<NodeError>,
-    pub(super) telemetry: Option<Telemetry>,
+    pub(super) error: Option<Box<NodeError>>,
+    pub(super) telemetry: Option<Box<Telemetry>>,
     pub(super) relay: Option<Arc<Relay>>,
     pub(super) answer: Option<Arc<(Relay, RelayResolved)>>,
     pub(super) delay: Option<u64>,
