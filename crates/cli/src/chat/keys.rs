@@ -3,6 +3,7 @@
 //! They put the terminal back as it was when they are dropped, whatever happens.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
 
@@ -137,9 +140,29 @@ impl Drop for Keys {
     }
 }
 
+/// Whether there is something to read within a moment; an error if the terminal is gone, which whoever reads from it
+/// would do for ever.
+fn is_ready(within: Duration) -> io::Result<bool> {
+    let stdin = io::stdin();
+    let mut look = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    let patience = PollTimeout::try_from(within).unwrap_or(PollTimeout::MAX);
+    match poll(&mut look, patience) {
+        // A signal, such as that of a new size.
+        Err(Errno::EINTR) => return Ok(false),
+        found => found?,
+    };
+    let seen = look[0].revents().unwrap_or(PollFlags::empty());
+    if seen.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the terminal is gone"));
+    }
+    Ok(seen.contains(PollFlags::POLLIN))
+}
+
 /// A key, if one is pressed within a moment.
 fn next(within: Duration) -> io::Result<Option<Key>> {
-    if !event::poll(within)? {
+    // More may have been read than one key.
+    is_ready(Duration::ZERO)?;
+    if !event::poll(Duration::ZERO)? && !(is_ready(within)? && event::poll(Duration::ZERO)?) {
         return Ok(None);
     }
     let Event::Key(key) = event::read()? else { return Ok(None) };

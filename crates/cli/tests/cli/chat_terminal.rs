@@ -1,6 +1,7 @@
 //! `chat` on a terminal, which `tmux` plays: streaming, one-key approvals, Ctrl-C, a session that goes on.
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::place::Place;
 use crate::terminal::Terminal;
@@ -141,4 +142,23 @@ fn a_turn_that_was_cut_off_is_taken_up() {
     terminal.until(&["? bash touch made"]);
     keys(&terminal, &["y"]);
     terminal.until(&["→ yes", "▸ bash touch made ✓", "It is done."]);
+}
+
+#[test]
+fn a_chat_ends_with_its_terminal() {
+    let place = Place::new(&[("agent.yaml", AGENT)]);
+    let Some(terminal) = chat(&place, &["--agent", "agent.yaml"]) else { return };
+    keys(&terminal, &["wait", "Enter"]);
+    terminal.until(&["I begin"]);
+    let shell = terminal.tmux(&["display-message", "-p", "#{pane_pid}"]);
+    let shell = shell.trim();
+    let started = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("it runs");
+    let chat = format!("/proc/{}/stat", started.trim());
+    assert!(std::fs::exists(&chat).expect("a process"), "{started}");
+    drop(terminal);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while std::fs::read_to_string(&chat).is_ok_and(|stat| !stat.contains(") Z")) {
+        assert!(Instant::now() < deadline, "the chat outlives its terminal");
+        std::thread::yield_now();
+    }
 }
