@@ -38,9 +38,11 @@ use antiphon_view::messages::Scope;
 use antiphon_view::{Messages, Projected};
 use serde::{Deserialize, Serialize};
 
+use self::ask::Granting;
 pub use self::calls::Call;
 use self::calls::Calls;
 pub use self::code::{BASH, Code, Given, Ran, Recall};
+use self::compact::Summed;
 pub use self::context::{Next, Open};
 pub use self::outfit::Outfit;
 pub use self::own::own_tools;
@@ -98,6 +100,8 @@ pub struct Agent {
     /// Whether what was said before is being put into a summary, and whether that was tried in vain.
     summing: bool,
     unsummed: bool,
+    /// The summary that was made and does not stand for what it is of yet.
+    summed: Option<Summed>,
     /// The ids of what it has said since the model call began, and how many thoughts the vendor has signed.
     said: Vec<String>,
     signed: u32,
@@ -108,8 +112,9 @@ pub struct Agent {
     /// The code that is under way, and the code that came to its end.
     code: Option<Code>,
     codes: Vec<Code>,
-    /// Whether its text is the final answer of its code.
+    /// Whether its text is the final answer of its code, and that answer until it is said.
     is_final: bool,
+    unsaid: Option<String>,
     began: Option<Timestamp>,
     /// The ids of calls that were used, each with the highest number that was put behind it.
     ids: HashMap<String, u32>,
@@ -121,6 +126,8 @@ pub struct Agent {
     continuation: Option<Box<Relay>>,
     /// What people granted since it began.
     grants: Vec<Rule>,
+    /// What they said yes to for longer than a call, and no rule was made of yet.
+    granting: Vec<Granting>,
     cancel: Option<Mode>,
     /// The way out, if it handed its work to another agent.
     handed: Option<Json>,
@@ -198,6 +205,7 @@ impl Agent {
             extended: 0,
             summing: false,
             unsummed: false,
+            summed: None,
             said: Vec::new(),
             signed: 0,
             text: String::new(),
@@ -206,12 +214,14 @@ impl Agent {
             code: None,
             codes: Vec::new(),
             is_final: false,
+            unsaid: None,
             began: None,
             ids: HashMap::new(),
             streams: HashMap::new(),
             agents: 0,
             continuation: None,
             grants: Vec::new(),
+            granting: Vec::new(),
             cancel: None,
             handed: None,
             error: None,
@@ -257,8 +267,8 @@ impl Agent {
             Input::Answer(answer) => self.answer(answer, now),
             Input::Expired(relay) => self.expire(&relay, now),
             Input::Summarized(result) => self.summarized(result, now),
-            Input::Cancel { by, mode } => Ok(self.request_cancel(by, mode, now)),
-            Input::Spent(why) => Ok(self.stop(EndReason::Budget, Some(why), now)),
+            Input::Cancel { by, mode } => Ok(vec![self.request_cancel(by, mode, now)]),
+            Input::Spent(why) => Ok(vec![self.overspent(why, now)]),
             Input::Resume => Ok(self.resume(now)),
         }
     }

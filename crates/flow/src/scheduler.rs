@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 pub use self::effect::{Effect, Effects};
 pub use self::saved::Saved;
 pub use self::spot::Waits;
-use self::spot::{Decision, Spot, Status};
+use self::spot::{Decision, Rare, Spot, Status};
 use crate::definition::{EdgeIndex, Flow, NodeIndex, Work};
 use crate::function::{Failure, Reply};
 use crate::moment::Others;
@@ -72,6 +72,8 @@ pub struct Scheduler {
     starts: u64,
     cancel: Option<Mode>,
     canceller: String,
+    /// The bound that was reached, if that is why it ends.
+    limit: Option<StopReason>,
     clock: Clockwork,
     /// The node the last event was about.
     last: NodeIndex,
@@ -296,6 +298,7 @@ impl Scheduler {
             starts: 0,
             cancel: None,
             canceller: String::new(),
+            limit: None,
             clock: Clockwork::default(),
             last: 0,
             flow,
@@ -413,7 +416,9 @@ impl Scheduler {
     /// does itself is not among them: it follows when it is asked to advance.
     pub fn open(&self) -> Vec<(Attempt, Waits)> {
         let nodes = (0..self.spots.len()).filter_map(|node| Some((node, self.spots[node].waits()?)));
-        let own = |node: NodeIndex, waits: Waits| waits == Waits::Work && self.works_inside(node);
+        let is_seen_to = |rare: &Rare| rare.answer.is_some() || rare.prevented.is_some();
+        let is_own = |node: NodeIndex| self.works_inside(node) || is_seen_to(self.spots[node].rare());
+        let own = |node: NodeIndex, waits: Waits| waits == Waits::Work && is_own(node);
         nodes
             .filter(|(node, waits)| !own(*node, *waits))
             .map(|(node, waits)| (self.attempt(node), waits))

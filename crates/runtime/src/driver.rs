@@ -27,6 +27,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use self::agent::Nowhere;
 use self::sprint::Sprint;
 use crate::away::Hold;
 use crate::budget::{Purse, Want, spending};
@@ -358,6 +359,10 @@ impl Driver {
             (Mind::Agent(agent), Some(kit)) => {
                 self.batch.extend(agent.advance(Moment { at, dice, world: kit }));
             }
+            // It has nothing to work with yet, and needs nothing to end.
+            (Mind::Agent(agent), None) if agent.must_end().is_some() => {
+                self.batch.extend(agent.advance(Moment { at, dice, world: &Nowhere }));
+            }
             // Nothing is decided before there is something to decide with.
             (Mind::Agent(_), None) => {}
         }
@@ -480,7 +485,7 @@ impl Driver {
     }
 
     /// Lets a run that was stopped come to its end, before whoever it is the work of hears of it.
-    fn see_off(&mut self, machine: usize) {
+    pub(super) fn see_off(&mut self, machine: usize) {
         let at = self.at();
         while self.follow(machine, at) {}
     }

@@ -13,5 +13,5 @@ mod shape;
 mod story;
 mod world;
 
-pub use everywhere::simulate_everywhere;
+pub use everywhere::{simulate_everywhere, simulate_forks};
 pub use story::{Tally, simulate, simulate_long};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use antiphon_sim::{Tally, simulate_everywhere, simulate_long};
+use antiphon_sim::{Tally, simulate_everywhere, simulate_forks, simulate_long};
 
 /// Most of what a simulation does is making small things and dropping them.
 #[global_allocator]
@@ -92,6 +92,12 @@ fn a_process_that_dies_at_every_third_append_gets_there_too() {
 fn a_process_may_die_at_any_append_before_it_is_kept_or_after() {
     let tally = sweep(seeds(0..u64::MAX), steps(20_000), simulate_everywhere);
     assert!(tally.deaths > 0 && tally.checkpoints > 0, "the faults happened: {tally:?}");
+}
+
+#[test]
+fn a_fork_after_any_event_comes_to_the_same() {
+    let tally = sweep(seeds(0..u64::MAX), steps(20_000), simulate_forks);
+    assert!(tally.deaths > 0, "there were forks: {tally:?}");
 }
 
 #[test]

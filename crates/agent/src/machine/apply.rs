@@ -7,9 +7,9 @@ use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, RelayKind, Scope};
 use antiphon_view::{Changes, View};
 use serde_json::json;
 
-use super::ask::is_run_again;
+use super::ask::{Granting, is_run_again};
 use super::calls::State;
-use super::compact::SOURCE;
+use super::compact::{SOURCE, Summed};
 use super::permit::{AGENT, ASK, HANDOFF, QUERY};
 use super::{Agent, Effect, Phase};
 
@@ -29,7 +29,10 @@ impl Agent {
             return self.overhear(event);
         }
         match &event.body {
-            Body::Text(text) => self.text(text.id.as_str(), &text.content),
+            Body::Text(text) => {
+                self.unsaid = None;
+                self.text(text.id.as_str(), &text.content);
+            }
             Body::Reasoning(reasoning) => {
                 if self.note(reasoning.id.as_str()) {
                     self.streamed(reasoning.id.as_str());
@@ -56,8 +59,14 @@ impl Agent {
             }
             Body::Relay(relay) => return self.requested(relay),
             Body::RelayResolved(resolved) => return self.resolved(resolved),
-            Body::GrantAdded(grant) if grant.scope == Scope::Project => {
-                return vec![Effect::Keep(grant.rule.clone())];
+            Body::GrantAdded(grant) => {
+                match &grant.relay_id {
+                    Some(relay) => self.granting.retain(|granting| granting.relay != *relay),
+                    None => drop(self.granting.pop()),
+                }
+                if grant.scope == Scope::Project {
+                    return vec![Effect::Keep(grant.rule.clone())];
+                }
             }
             Body::User(_) if self.phase == Phase::Answered => {
                 // An answer without code is no answer that did not fit.
@@ -67,8 +76,13 @@ impl Agent {
             Body::Summary(summary) => {
                 self.streamed(&summary.id);
                 self.summing = true;
+                self.summed = Some(Summed { id: summary.id.clone(), sources: summary.sources.clone() });
             }
-            Body::HistoryCompacted(_) => return self.ask(),
+            Body::Resumed(_) if self.summing => self.is_summed(),
+            Body::HistoryCompacted(_) => {
+                self.summed = None;
+                return self.ask();
+            }
             Body::Diagnostic(diagnostic) if diagnostic.source == SOURCE => {
                 self.unsummed = true;
                 self.stepless += 1;
@@ -140,6 +154,7 @@ impl Agent {
         let may_run = self.phase == Phase::Acting;
         self.code_calls(call);
         if self.calls.take(call, may_run) && may_run {
+            self.granting.retain(|granting| granting.call != call.id);
             return match call.name.as_str() {
                 ASK | HANDOFF => Vec::new(),
                 AGENT | QUERY => {
@@ -165,14 +180,20 @@ impl Agent {
         Vec::new()
     }
 
+    /// The model has made a summary, whether or not it is known what that used.
+    fn is_summed(&mut self) {
+        self.summing = false;
+        self.stepless += 1;
+        // How much the model reads from now on is not known before it has read it.
+        self.tally.last_input_tokens = 0;
+    }
+
     /// A step is whole. An answer to which somebody has said something is not the last one.
     fn used(&mut self, usage: &Usage) -> Vec<Effect> {
         self.tally.used(usage);
         self.usages += 1;
-        if std::mem::take(&mut self.summing) {
-            // How much the model reads from now on is not known before it has read it.
-            self.tally.last_input_tokens = 0;
-            self.stepless += 1;
+        if self.summing {
+            self.is_summed();
             return Vec::new();
         }
         self.iterations += 1;
@@ -261,6 +282,12 @@ impl Agent {
         }
         let Some((call, relay)) = self.calls.answered(&resolved.relay_id) else { return Vec::new() };
         let why = || resolved.reason.clone().unwrap_or_else(|| format!("{} said no", resolved.by));
+        if let (RelayKind::Permission, true, Some(scope)) = (&relay.kind, yes, resolved.scope.as_ref())
+            && *scope != Scope::Call
+        {
+            let (relay, call) = (resolved.relay_id.clone(), call.clone());
+            self.granting.push(Granting { relay, call, scope: scope.clone(), by: resolved.by.clone() });
+        }
         let state = match relay.kind {
             RelayKind::Permission if yes => State::Approved(resolved.input.clone()),
             RelayKind::Permission => State::Refused(why()),

@@ -3,12 +3,13 @@
 use antiphon_event::body::request::{GrantAdded, Relay, RelayResolved};
 use antiphon_event::body::tool::{ToolProgress, ToolResult, is_piece};
 use antiphon_event::{Body, CallId, ErrorCode, Event, Json, RelayId, RelayKind, Scope};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::calls::Call;
+use super::calls::{Call, State};
 use super::permit::{AGENT, ASK, QUERY};
 use super::{Agent, Failure, Now, Refusal, Returned};
-use crate::permission::{Ask, Verdict};
+use crate::permission::{Ask, Rule, Verdict};
 
 const RUN_AGAIN: &str = "run again";
 const TAKE_AS_DONE: &str = "take as done";
@@ -16,6 +17,19 @@ const FAIL: &str = "fail";
 /// Who answered when nobody did.
 const TIMEOUT: &str = "timeout";
 const RUN: &str = "run";
+
+/// A yes for longer than a call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Granting {
+    /// The request it was the answer to.
+    pub(super) relay: RelayId,
+    /// The call that was about.
+    pub(super) call: CallId,
+    /// For how long.
+    pub(super) scope: Scope,
+    /// Who said it.
+    pub(super) by: String,
+}
 
 impl Failure {
     pub(super) fn new(message: String) -> Self {
@@ -138,15 +152,10 @@ impl Agent {
             return Err(Refusal::NotPending(id.clone()));
         }
         fits(relay, &answer)?;
-        let mut events = Vec::new();
-        if let Some(call) = call {
-            if relay.kind == RelayKind::Permission {
-                self.may_change(call, &answer, now)?;
-            }
-            events = self.granted(call, relay, &answer, now);
+        if let Some(call) = call.filter(|_| relay.kind == RelayKind::Permission) {
+            self.may_change(call, &answer, now)?;
         }
-        events.insert(0, self.event(now, Body::RelayResolved(Box::new(answer))));
-        Ok(events)
+        Ok(vec![self.event(now, Body::RelayResolved(Box::new(answer)))])
     }
 
     /// A request that waits for a person, and the call it is about.
@@ -170,20 +179,26 @@ impl Agent {
     }
 
     /// What holds from now on because of an answer: a rule that covers the call and its like.
-    fn granted(&self, call: &Call, relay: &Relay, answer: &RelayResolved, now: Now<'_>) -> Vec<Event> {
-        let scope = match (&relay.kind, answer.approved, &answer.scope) {
-            (RelayKind::Permission, Some(true), Some(scope)) if *scope != Scope::Call => scope,
-            _ => return Vec::new(),
-        };
-        let input = answer.input.as_ref().unwrap_or(&call.input);
+    pub(super) fn grant(&self, now: Now<'_>) -> Option<Event> {
+        let mut granting = self.granting.iter();
+        granting.find_map(|Granting { relay, call, scope, by }| {
+            let call = self.calls.get(call)?;
+            let State::Approved(input) = &call.state else { return None };
+            let rule = self.rule_for(call, input.as_ref().unwrap_or(&call.input), now)?;
+            let rule = Json::from(serde_json::to_value(&rule).expect("a rule is JSON"));
+            let relay_id = Some(relay.clone());
+            let grant = GrantAdded { rule, scope: scope.clone(), by: by.clone(), relay_id };
+            Some(self.event(now, Body::GrantAdded(grant)))
+        })
+    }
+
+    /// The rule that covers a call and its like, if one can.
+    fn rule_for(&self, call: &Call, input: &Json, now: Now<'_>) -> Option<Rule> {
         let input = self.outfit().check(&call.name, input).unwrap_or_else(|_| input.clone());
         let subjects = now.world.subjects(&call.name, &input);
         let sources = self.sources(&input);
         let ask = Ask { tool: &call.name, input: &input, subjects: &subjects, sources: &sources };
-        let Some(rule) = self.policy().rule_for(&ask) else { return Vec::new() };
-        let rule = Json::from(serde_json::to_value(&rule).expect("a rule is JSON"));
-        let grant = GrantAdded { rule, scope: scope.clone(), by: answer.by.clone() };
-        vec![self.event(now, Body::GrantAdded(grant))]
+        self.policy().rule_for(&ask)
     }
 
     pub(super) fn expire(&self, id: &RelayId, now: Now<'_>) -> Result<Vec<Event>, Refusal> {

@@ -197,6 +197,7 @@ impl Agent {
             self.phase = Phase::Answered;
             self.is_final = true;
             self.text.clear();
+            self.unsaid.clone_from(&output.answer);
         } else {
             effects.extend(self.next_step());
         }
@@ -248,30 +249,28 @@ impl Agent {
             stdout.push_str("\nFINAL was not taken, for somebody said something meanwhile; it was: ");
             stdout.push_str(answer);
         }
-        events.extend(self.code_output(stdout, truncated, error, done, now));
-        if let Some(content) = answer.filter(|_| done) {
-            let text = Text { id: self.stream("answer").into(), content, provenance: None };
-            events.push(self.event(now, Body::Text(text)));
-        }
+        events
+            .extend(self.code_output(Ran { stdout, truncated, error, answer: answer.filter(|_| done) }, now));
         Ok(events)
     }
 
+    /// Says the final answer of code.
+    pub(super) fn say_answer(&self, answer: &str, now: Now<'_>) -> Event {
+        let text = Text { id: self.stream("answer").into(), content: answer.to_owned(), provenance: None };
+        self.event(now, Body::Text(text))
+    }
+
     /// What the code under way came to.
-    pub(super) fn code_output(
-        &self,
-        stdout: String,
-        truncated: bool,
-        error: Option<String>,
-        done: bool,
-        now: Now<'_>,
-    ) -> Option<Event> {
+    pub(super) fn code_output(&self, ran: Ran, now: Now<'_>) -> Option<Event> {
         let code = self.code.as_ref()?;
+        let Ran { stdout, truncated, error, answer } = ran;
         let took = code.began.map(|began| now.at.millis().saturating_sub(began.millis()).max(0) as u64);
         let output = ReplOutput {
             id: code.id.clone(),
             stdout,
             error,
-            done,
+            done: answer.is_some(),
+            answer,
             iteration: Some(code.iteration),
             duration_ms: took,
             truncated: truncated.then_some(true),

@@ -3,6 +3,7 @@
 use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::session::{HistoryCompacted, Summary};
 use antiphon_event::{Body, Event};
+use serde::{Deserialize, Serialize};
 
 use super::say::usage;
 use super::{Agent, Now, Refusal, Summarized};
@@ -18,6 +19,13 @@ const KEEP: usize = 4;
 
 const INSTRUCTIONS: &str = "Summarize the conversation below for whoever goes on with it. Keep every decision, fact, \
 number, name, path, open question and promise; leave out small talk and what was superseded. Write plain text.";
+
+/// A summary, and what it is of.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Summed {
+    pub(super) id: String,
+    pub(super) sources: Vec<String>,
+}
 
 impl Agent {
     /// At how many tokens a summary is made, and how many messages stay.
@@ -69,14 +77,23 @@ impl Agent {
             Err(fault) => return Ok(vec![self.unsummed(&fault.message, now)]),
         };
         let sources: Vec<String> = turns.into_iter().map(|(id, _)| id).collect();
-        let id = self.stream("summary");
-        let summary = Summary { id: id.clone(), sources: sources.clone(), content };
+        let summary = Summary { id: self.stream("summary"), sources, content };
         Ok(vec![
             self.event(now, Body::Summary(summary)),
             // It is no step, and what it used belongs to none.
             Event { head: self.head(now), body: Body::Usage(Box::new(usage(&replied))), extra: Vec::new() },
-            self.event(now, Body::HistoryCompacted(HistoryCompacted { summary_id: id, sources })),
         ])
+    }
+
+    /// Whether a summary is whole and does not stand for what it is of yet.
+    pub(super) fn owes_compaction(&self) -> bool {
+        self.summed.is_some() && !self.summing
+    }
+
+    /// The summary takes the place of what it is of.
+    pub(super) fn compacted(&self, now: Now<'_>) -> Option<Event> {
+        let Summed { id, sources } = self.summed.clone().filter(|_| !self.summing)?;
+        Some(self.event(now, Body::HistoryCompacted(HistoryCompacted { summary_id: id, sources })))
     }
 
     fn unsummed(&self, why: &str, now: Now<'_>) -> Event {

@@ -5,33 +5,31 @@ use antiphon_event::body::system::Error;
 use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, Mode};
 use serde_json::{Map, Value};
 
-use super::{Agent, Failure, Now};
+use super::{Agent, Failure, Now, Ran};
 
 impl Agent {
-    pub(super) fn request_cancel(&self, by: String, mode: Mode, now: Now<'_>) -> Vec<Event> {
-        let mut events =
-            vec![self.event(now, Body::CancelRequested(CancelRequested { by, mode: mode.clone() }))];
-        if mode != Mode::Graceful {
-            events.extend(self.stop(EndReason::Cancelled, None, now));
-        }
-        events
+    pub(super) fn request_cancel(&self, by: String, mode: Mode, now: Now<'_>) -> Event {
+        self.event(now, Body::CancelRequested(CancelRequested { by, mode }))
+    }
+
+    /// It has spent more than it may, which ends it.
+    pub(super) fn overspent(&self, message: String, now: Now<'_>) -> Event {
+        let code = Some(ErrorCode::BudgetExhausted.as_str().to_owned());
+        self.event(now, Body::Error(Error { message, code, retryable: None }))
     }
 
     /// Ends the run now: every open request gets an answer, every open call a result.
-    pub(super) fn stop(&self, reason: EndReason, why: Option<String>, now: Now<'_>) -> Vec<Event> {
+    pub(super) fn stop(&self, reason: EndReason, now: Now<'_>) -> Vec<Event> {
         let word = match reason {
             EndReason::Cancelled => "the agent was cancelled",
             EndReason::Budget => "the budget is spent",
             _ => "the agent ended",
         };
         let mut events = Vec::new();
-        if let (EndReason::Budget, Some(message)) = (&reason, why) {
-            let code = Some(ErrorCode::BudgetExhausted.as_str().to_owned());
-            events.push(self.event(now, Body::Error(Error { message, code, retryable: None })));
-        }
         events.extend(self.continuation.as_ref().map(|relay| self.withdraw(relay, now)));
         events.extend(self.end_calls(word, now));
-        events.extend(self.code_output(String::new(), false, Some(format!("stopped: {word}")), false, now));
+        events
+            .extend(self.code_output(Ran { error: Some(format!("stopped: {word}")), ..Ran::default() }, now));
         events.push(self.end(reason, now));
         events
     }

@@ -72,7 +72,7 @@ impl Agent {
         match call.name.as_str() {
             ASK if self.calls.iter().any(Call::is_asked) => Vec::new(),
             ASK => vec![self.question(call, now)],
-            _ if self.calls.are_done_but(&call.id) => self.hand_over(call, now),
+            _ if self.calls.are_done_but(&call.id) => vec![self.hand_over(call, now)],
             _ => Vec::new(),
         }
     }

@@ -6,7 +6,7 @@ use antiphon_event::body::content::{Reasoning, Text};
 use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::body::system::{Error, ModelRetry, Usage};
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{Body, EndReason, Event, Json, StreamId};
+use antiphon_event::{Body, Event, Json, StreamId};
 use serde_json::{Value, json};
 
 use super::{Agent, Now, Refusal, Replied};
@@ -144,13 +144,11 @@ impl Agent {
             return Ok(vec![self.retry(fault.message, Some(delay_ms), now)]);
         }
         let error = Error {
-            message: fault.message.clone(),
+            message: fault.message,
             code: Some(fault.code.to_owned()),
             retryable: Some(fault.retryable),
         };
-        let mut events = vec![self.event(now, Body::Error(error))];
-        events.extend(self.stop(EndReason::Error, Some(fault.message), now));
-        Ok(events)
+        Ok(vec![self.event(now, Body::Error(error))])
     }
 
     /// A model call is made again: what it said so far does not count. After a while if the model failed, at once

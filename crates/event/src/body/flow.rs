@@ -44,6 +44,10 @@ pub struct NodeStart {
     /// Its input, if a hook or an expression changed it.
     #[serde(default, deserialize_with = "crate::json::given")]
     pub input: Option<Json>,
+    /// Why it does not do its work, if that is known as it begins: what follows is as if it had tried.
+    pub error: Option<Box<NodeError>>,
+    /// The node that a guardrail sends the run to instead of this one doing its work.
+    pub reroute: Option<FlowNodeId>,
 }
 
 /// An execution of a node came to its end.
@@ -97,6 +101,8 @@ pub struct NodeError {
     pub code: Option<ErrorCode>,
     /// For a person.
     pub message: String,
+    /// The bound of the run that was reached, if that is why the node was cut off.
+    pub limit: Option<StopReason>,
     /// Members of a later version.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -179,6 +185,8 @@ pub struct EdgeTransition {
     pub edge_type: Cow<'static, str>,
     /// The condition that held.
     pub condition: Option<String>,
+    /// What went wrong, where the target takes over for the source.
+    pub error: Option<Box<NodeError>>,
 }
 
 /// The first node of a layer started in this pass.

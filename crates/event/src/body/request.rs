@@ -66,4 +66,6 @@ pub struct GrantAdded {
     pub scope: Scope,
     /// Who allowed it.
     pub by: String,
+    /// The request that was answered.
+    pub relay_id: Option<RelayId>,
 }

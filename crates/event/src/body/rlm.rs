@@ -44,6 +44,8 @@ pub struct ReplOutput {
     pub error: Option<String>,
     /// Whether it gave the final answer.
     pub done: bool,
+    /// That answer; the `text` that says it follows.
+    pub answer: Option<String>,
     /// Which turn, counted from 0.
     pub iteration: Option<u32>,
     /// How long it ran.

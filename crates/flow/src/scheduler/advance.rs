@@ -1,7 +1,7 @@
 //! What follows by itself from what has happened.
 
 use antiphon_event::body::flow::{EdgeTransition, LayerEnd, NodeSkipped};
-use antiphon_event::{Body, Event, Mode};
+use antiphon_event::{Body, Event, Mode, NodeStatus};
 
 use super::spot::{Decision, Queue, Status};
 use super::{Now, Phase, Scheduler};
@@ -24,6 +24,9 @@ impl Scheduler {
         events.extend(self.closing.iter().map(|layer| self.layer_end(*layer, now)));
         if self.must_stop() {
             return events.extend(self.stop(now));
+        }
+        if let Some(limit) = &self.limit {
+            return events.extend(self.run_end(NodeStatus::Failed, Some(limit.clone()), now));
         }
         if let Some(&node) = self.follow.front() {
             let due = self.follow_up(node, now);
@@ -49,13 +52,14 @@ impl Scheduler {
     /// Whether everything is to be cut off at once.
     fn must_stop(&self) -> bool {
         let fail_fast = self.failed > 0 && self.flow.settings().on_failure == OnFailure::FailFast;
-        (fail_fast || self.cancel == Some(Mode::Now)) && self.executing + self.paused > 0
+        let is_over = fail_fast || self.cancel == Some(Mode::Now) || self.limit.is_some();
+        is_over && self.executing + self.paused > 0
     }
 
     /// Whether anything new may start.
     pub(super) fn may_start(&self) -> bool {
         let fail_fast = self.failed > 0 && self.flow.settings().on_failure == OnFailure::FailFast;
-        self.cancel.is_none() && !fail_fast
+        self.cancel.is_none() && self.limit.is_none() && !fail_fast
     }
 
     fn layer_end(&self, layer: usize, now: Now) -> Event {
@@ -104,6 +108,7 @@ impl Scheduler {
             target_id: self.flow.id(target).clone(),
             edge_type: edge_type.into(),
             condition,
+            error: None,
         };
         self.event(now, Body::EdgeTransition(transition))
     }
@@ -113,6 +118,9 @@ impl Scheduler {
         let spot = self.spots[node].rare();
         if let Some(answer) = &spot.answer {
             return self.after_answer(node, &answer.0, &answer.1, now);
+        }
+        if let Some(prevented) = &spot.prevented {
+            return self.without_work(node, prevented, now);
         }
         if let Some(deputy) = spot.deputy {
             return self.adopt(node, deputy, now);

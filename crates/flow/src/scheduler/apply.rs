@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use antiphon_event::body::flow::{EdgeTransition, NodeEnd, NodeError, NodeSkipped, NodeStart, RunStart};
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::{Body, Event, FlowNodeId, Json, Mode, NodeStatus};
+use antiphon_event::{Body, ErrorCode, Event, FlowNodeId, Json, Mode, NodeStatus};
 use serde_json::{Map, Value};
 
 use super::settle::take_out;
-use super::spot::{Known, Queue, Rare, Spot, Status, Why};
+use super::spot::{Known, Prevented, Queue, Rare, Spot, Status, Why};
 use super::{Effect, Effects, Phase, Scheduler};
 use crate::definition::{NodeIndex, Work};
 
@@ -32,13 +32,12 @@ impl Scheduler {
                     spot.status = Status::Executing;
                     let rare = spot.keep();
                     (rare.delay, rare.answer) = (Some(retry.delay_ms), None);
+                    rare.prevented = None;
                     rare.retries += 1;
                 });
                 return Effects::One(Effect::Wait(self.attempt(node), retry.delay_ms));
             }
-            (Body::NodeTimeout(_), Some(node)) => {
-                return Effects::One(Effect::Stop(self.attempt(node)));
-            }
+            (Body::NodeTimeout(timeout), Some(node)) => return self.overran(node, timeout.timeout_ms),
             (Body::EdgeTransition(transition), _) => self.moved(transition),
             (Body::LayerStart(layer), _) => self.layer_opened(layer.layer),
             (Body::LayerEnd(layer), _) => self.layer_closed(layer.layer),
@@ -47,7 +46,8 @@ impl Scheduler {
             (Body::RelayResolved(resolved), _) => self.resolved(resolved),
             (Body::Error(error), Some(node)) => {
                 let code = error.code.as_deref().map(Into::into);
-                let error = NodeError { code, message: error.message.clone(), extra: Map::new() };
+                let (message, extra) = (error.message.clone(), Map::new());
+                let error = NodeError { code, message, limit: None, extra };
                 self.spots[node].keep().error = Some(Box::new(error));
             }
             (Body::CancelRequested(request), _) => return self.cancel_requested(&request.by, &request.mode),
@@ -123,12 +123,27 @@ impl Scheduler {
             if input.is_some() && (start.input.is_some() || start.attempt == 1) {
                 spot.keep().input = input;
             }
+            match (&start.error, &start.reroute) {
+                (Some(error), _) => spot.keep().prevented = Some(Prevented::Failed(NodeError::clone(error))),
+                (None, Some(to)) => spot.keep().prevented = Some(Prevented::Rerouted(to.clone())),
+                (None, None) => {}
+            }
         });
-        if self.works_inside(node) {
+        if self.works_inside(node) || self.spots[node].rare().prevented.is_some() {
             self.follow.push_back(node);
             return Effects::None;
         }
         Effects::One(Effect::Perform(self.attempt(node)))
+    }
+
+    /// An attempt took too long: it has failed, whatever it still gives.
+    fn overran(&mut self, node: NodeIndex, timeout_ms: u64) -> Effects {
+        let message = format!("it took longer than {timeout_ms} ms");
+        let error = NodeError { code: Some(ErrorCode::Timeout), message, limit: None, extra: Map::new() };
+        self.spots[node].keep().prevented = Some(Prevented::Failed(error));
+        self.unfollow(node);
+        self.follow.push_back(node);
+        Effects::One(Effect::Stop(self.attempt(node)))
     }
 
     /// Whether the scheduler does the work of the node itself.
@@ -157,6 +172,9 @@ impl Scheduler {
         self.shift(node, |spot| deputy = spot.kept().and_then(Rare::finish));
         let spot = &mut self.spots[node];
         spot.context = Known::default();
+        if let Some(limit) = end.error.as_ref().and_then(|error| error.limit.clone()) {
+            self.limit = Some(limit);
+        }
         if end.error.is_some() || end.telemetry.is_some() {
             let rare = spot.keep();
             rare.error.clone_from(&end.error);
@@ -219,6 +237,10 @@ impl Scheduler {
                 spot.status = Status::Executing;
                 let rare = spot.keep();
                 (rare.deputy, rare.answer) = (Some(target), None);
+                rare.prevented = None;
+                if let Some(error) = &transition.error {
+                    rare.error = Some(error.clone());
+                }
             });
             let callers = &mut self.spots[target].keep().callers;
             callers.push_back(source);
@@ -291,6 +313,7 @@ impl Scheduler {
         }
         self.phase = Phase::Running;
         self.cancel = None;
+        self.limit = None;
         for node in 0..self.spots.len() {
             if !matches!(self.spots[node].status, Status::Failed | Status::Cancelled) {
                 continue;

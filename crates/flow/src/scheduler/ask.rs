@@ -6,6 +6,7 @@ use antiphon_event::{Body, ErrorCode, Event, Json, RelayId, RelayKind, Timestamp
 use serde_json::{Map, Value, json};
 
 use super::end::Guarding;
+use super::finish::RUN;
 use super::spot::{Status, Why};
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Auto, Human, NodeIndex, OnTimeout, Work};
@@ -231,6 +232,9 @@ impl Scheduler {
         let choice = choice.as_deref();
         let why = Why::of(relay.id.as_str()).unwrap_or(Why::Human);
         let reason = || resolved.reason.clone().unwrap_or_else(|| format!("{} said no", resolved.by));
+        if resolved.by == RUN && resolved.approved == Some(false) {
+            return vec![self.cancelled(attempt, reason(), now)];
+        }
         match (why, choice) {
             (Why::Human, _) => self.decided(attempt, resolved, now, &mut events),
             (Why::GuardInput, Some(OVERRIDE)) => {
@@ -239,13 +243,10 @@ impl Scheduler {
                 let is_withheld = params[WITHHELD] == true;
                 let given = || Ok(Json::from(params["input"].clone()));
                 let input = if is_withheld { self.waived_input(next) } else { given() };
-                match input {
-                    Ok(input) => events.push(self.node_start(next, Some(input), now)),
-                    Err(failure) => {
-                        events.push(self.node_start(next, None, now));
-                        self.failed(next, failure, now, &mut events);
-                    }
-                }
+                events.push(match input {
+                    Ok(input) => self.node_start(next, Some(input), now),
+                    Err(failure) => self.prevented(next, None, failure, now),
+                });
             }
             (Why::GuardOutput, Some(OVERRIDE)) => {
                 let params = relay.params.as_ref().map(Json::value).unwrap_or_default();
@@ -271,15 +272,12 @@ impl Scheduler {
                 self.start_guarded(self.next_attempt(node), relay.params.clone(), now, &mut events);
             }
             (Why::Hook | Why::Inside, _) => {
-                let next = self.next_attempt(node);
-                events.push(self.node_start(next, None, now));
-                events.push(self.cancelled(next, reason(), now));
+                let failure = Failure::of(ErrorCode::Cancelled, reason());
+                events.push(self.prevented(self.next_attempt(node), None, failure, now));
             }
             (Why::GuardInput, _) => {
-                let next = self.next_attempt(node);
-                events.push(self.node_start(next, None, now));
                 let failure = Failure::of(ErrorCode::Guardrail, relay.prompt.clone().unwrap_or_default());
-                self.gave_up(next, failure, now, &mut events);
+                events.push(self.prevented(self.next_attempt(node), None, failure, now));
             }
             (Why::GuardOutput, _) => {
                 let failure = Failure::of(ErrorCode::Guardrail, relay.prompt.clone().unwrap_or_default());

@@ -6,11 +6,11 @@ use antiphon_event::body::flow::{
     EdgeDecision, EdgeTransition, GuardrailOverride, NodeEnd, NodeError, NodeRetry, NodeTimeout,
 };
 use antiphon_event::body::system;
-use antiphon_event::{Body, ErrorCode, Event, Json, NodeStatus};
+use antiphon_event::{Body, ErrorCode, Event, Json, NodeStatus, StopReason};
 use serde_json::{Map, Value, json};
 
 use super::apply::FALLBACK;
-use super::spot::Status;
+use super::spot::{Prevented, Status};
 use super::start::Watched;
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Class, Human, NodeIndex, OnError, When, Work};
@@ -36,6 +36,7 @@ impl Scheduler {
         let rare = spot.rare();
         let working = matches!(spot.status, Status::Executing | Status::Interrupted)
             && rare.delay.is_none()
+            && rare.prevented.is_none()
             && rare.deputy.is_none()
             && rare.relay.is_none();
         let same = spot.execution == attempt.execution && spot.attempt == attempt.attempt;
@@ -62,11 +63,25 @@ impl Scheduler {
         self.current(attempt)?;
         let limit = self.flow.nodes()[attempt.node].timeout.unwrap_or_default();
         let timeout_ms = limit.as_millis() as u64;
-        let mut events =
-            vec![self.node_event(now, attempt.node, Body::NodeTimeout(NodeTimeout { timeout_ms }))];
-        let failure = Failure::of(ErrorCode::Timeout, format!("it took longer than {timeout_ms} ms"));
-        self.failed(attempt, failure, now, &mut events);
-        Ok(events)
+        Ok(vec![self.node_event(now, attempt.node, Body::NodeTimeout(NodeTimeout { timeout_ms }))])
+    }
+
+    /// What comes of an attempt whose work is not done, or not waited for.
+    pub(super) fn without_work(&self, node: NodeIndex, prevented: &Prevented, now: Now) -> Vec<Event> {
+        let (attempt, mut events) = (self.attempt(node), Vec::with_capacity(2));
+        match prevented {
+            Prevented::Rerouted(to) => self.reroute(attempt, to.as_str(), now, &mut events),
+            Prevented::Failed(error) => {
+                let code = error.code.clone().unwrap_or(ErrorCode::Failed);
+                let failure = Failure::of(code, error.message.clone());
+                match failure.code {
+                    // A person has decided it.
+                    ErrorCode::Guardrail => self.gave_up(attempt, failure, now, &mut events),
+                    _ => self.failed(attempt, failure, now, &mut events),
+                }
+            }
+        }
+        events
     }
 
     /// A delay is over: the next attempt.
@@ -329,29 +344,20 @@ impl Scheduler {
     }
 
     /// A guard stops an input and sends the run another way: the work is not done.
-    pub(super) fn reroute_input(
-        &self,
-        next: Attempt,
-        input: Option<Json>,
-        given: Json,
-        to: &str,
-        now: Now,
-        events: &mut Vec<Event>,
-    ) {
-        events.push(self.node_start(next, input, now));
-        let lets_through = matches!(self.flow.nodes()[next.node].work, Work::Guardrail);
+    fn reroute(&self, attempt: Attempt, to: &str, now: Now, events: &mut Vec<Event>) {
+        let lets_through = matches!(self.flow.nodes()[attempt.node].work, Work::Guardrail);
         let status = if lets_through { NodeStatus::Completed } else { NodeStatus::Skipped };
-        let leaving = self.flow.shape().leaving[next.node].iter();
+        let leaving = self.flow.shape().leaving[attempt.node].iter();
         let decide = |edge: &usize| {
             let definition = &self.flow.edges()[*edge];
             let live = matches!(definition.when, When::Reroute) && definition.to == to;
             let to = self.flow.id(self.flow.shape().ends[*edge].1).clone();
             EdgeDecision { to, live, extra: None }
         };
-        let mut end = Self::end_of(next, status, None);
-        end.output = given;
+        let mut end = Self::end_of(attempt, status, None);
+        end.output = self.input(attempt.node);
         end.edges = leaving.map(decide).collect();
-        self.node_end(next, end, now, events);
+        self.node_end(attempt, end, now, events);
     }
 
     /// An attempt failed: try again, let another node take over, isolate, or fail.
@@ -417,16 +423,21 @@ impl Scheduler {
         now: Now,
         events: &mut Vec<Event>,
     ) {
-        let error =
-            system::Error { message: failure.message, code: Some(failure.code.to_string()), retryable: None };
-        events.push(self.node_event(now, node, Body::Error(error)));
+        let error = system::Error {
+            message: failure.message.clone(),
+            code: Some(failure.code.to_string()),
+            retryable: None,
+        };
         let transition = EdgeTransition {
             source_id: self.flow.id(node).clone(),
             target_id: self.flow.id(deputy).clone(),
             edge_type: FALLBACK.into(),
             condition: None,
+            error: Some(Box::new(node_error(failure))),
         };
+        // First, as it is all that what follows needs.
         events.push(self.event(now, Body::EdgeTransition(transition)));
+        events.push(self.node_event(now, node, Body::Error(error)));
     }
 
     /// The node that took over has ended.
@@ -467,7 +478,18 @@ impl Scheduler {
     }
 
     pub(super) fn cancelled(&self, attempt: Attempt, why: String, now: Now) -> Event {
-        let error = node_error(Failure::of(ErrorCode::Cancelled, why));
+        self.cut_short(attempt, why, None, now)
+    }
+
+    /// The same, if a bound of the run is why.
+    pub(super) fn cut_short(
+        &self,
+        attempt: Attempt,
+        why: String,
+        limit: Option<StopReason>,
+        now: Now,
+    ) -> Event {
+        let error = NodeError { limit, ..node_error(Failure::of(ErrorCode::Cancelled, why)) };
         let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
@@ -510,6 +532,6 @@ pub(super) fn fits(bytes: usize) -> Result<(), String> {
     if bytes > OUTPUT_MAX { Err(why()) } else { Ok(()) }
 }
 
-fn node_error(failure: Failure) -> NodeError {
-    NodeError { code: Some(failure.code), message: failure.message, extra: Map::new() }
+pub(super) fn node_error(failure: Failure) -> NodeError {
+    NodeError { code: Some(failure.code), message: failure.message, limit: None, extra: Map::new() }
 }

@@ -13,6 +13,9 @@ use super::{Now, Phase, Refusal, Scheduler};
 use crate::definition::NodeIndex;
 use crate::hook::Point;
 
+/// Who answers what nobody needs to answer any more.
+pub(super) const RUN: &str = "run";
+
 impl Scheduler {
     pub(super) fn request_cancel(&self, by: String, mode: Mode, now: Now) -> Result<Vec<Event>, Refusal> {
         match self.phase {
@@ -32,12 +35,15 @@ impl Scheduler {
     pub(super) fn stop(&self, now: Now) -> Vec<Event> {
         let why = match self.cancel {
             Some(_) => format!("cancelled by {}", self.canceller),
-            None => "another node failed, and the flow fails fast".to_owned(),
+            None => match &self.limit {
+                Some(limit) => return self.cut_off(limit.clone(), now),
+                None => "another node failed, and the flow fails fast".to_owned(),
+            },
         };
-        self.cut(&why, now)
+        self.cut(&why, None, now)
     }
 
-    fn cut(&self, why: &str, now: Now) -> Vec<Event> {
+    fn cut(&self, why: &str, limit: Option<&StopReason>, now: Now) -> Vec<Event> {
         let open =
             |node: &NodeIndex| matches!(self.spots[*node].status, Status::Executing | Status::Interrupted);
         let mut events = Vec::new();
@@ -50,20 +56,19 @@ impl Scheduler {
                     input: None,
                     scope: None,
                     reason: Some(why.to_owned()),
-                    by: "run".to_owned(),
+                    by: RUN.to_owned(),
                 };
                 events.push(self.node_event(now, node, Body::RelayResolved(Box::new(resolved))));
             }
-            events.push(self.cancelled(self.attempt(node), why.to_owned(), now));
+            events.push(self.cut_short(self.attempt(node), why.to_owned(), limit.cloned(), now));
         }
         events
     }
 
-    /// A limit is reached: everything under way is cut off, and the run ends with what there is.
+    /// A limit is reached: everything under way is cut off; then the run ends with what there is.
     pub(super) fn cut_off(&self, reason: StopReason, now: Now) -> Vec<Event> {
-        let mut events = self.cut(&format!("the run reached its limit: {reason}"), now);
-        events.extend(self.run_end(NodeStatus::Failed, Some(reason), now));
-        events
+        let events = self.cut(&format!("the run reached its limit: {reason}"), Some(&reason), now);
+        if events.is_empty() { self.run_end(NodeStatus::Failed, Some(reason), now) } else { events }
     }
 
     /// Nothing more can happen: ends the run, after what still waits for people if it was cancelled.
@@ -81,7 +86,7 @@ impl Scheduler {
         self.run_end(status, reason, now)
     }
 
-    fn run_end(&self, status: NodeStatus, reason: Option<StopReason>, now: Now) -> Vec<Event> {
+    pub(super) fn run_end(&self, status: NodeStatus, reason: Option<StopReason>, now: Now) -> Vec<Event> {
         let mut events = Vec::with_capacity(1);
         let (mut status, mut reason) = (status, reason);
         let given = self.final_output().map_err(|why| (why, ErrorCode::Expression, StopReason::Expression));

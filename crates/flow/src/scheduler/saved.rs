@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use antiphon_event::{Json, Mode, Timestamp};
+use antiphon_event::{Json, Mode, StopReason, Timestamp};
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -41,6 +41,7 @@ pub struct Saved {
     starts: u64,
     cancel: Option<Mode>,
     canceller: String,
+    limit: Option<StopReason>,
     clock: Clockwork,
     last: NodeIndex,
 }
@@ -106,6 +107,7 @@ impl Scheduler {
             starts: self.starts,
             cancel: self.cancel.clone(),
             canceller: self.canceller.clone(),
+            limit: self.limit.clone(),
             clock: self.clock,
             last: self.last,
         }
@@ -149,6 +151,7 @@ impl Scheduler {
             starts: saved.starts,
             cancel: saved.cancel,
             canceller: saved.canceller,
+            limit: saved.limit,
             clock: saved.clock,
             last: saved.last,
             flow,

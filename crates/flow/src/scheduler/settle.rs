@@ -213,7 +213,12 @@ impl Scheduler {
     pub(super) fn takeable(&self) -> Option<NodeIndex> {
         let shape = self.flow.shape();
         let mut targets = self.fired.iter().map(|edge| shape.ends[*edge].1);
-        targets.find(|target| self.busy[shape.reach_of[target]] == 0)
+        targets.find(|target| self.busy[shape.reach_of[target]] == 0 || self.is_brought(*target))
+    }
+
+    /// Whether a back edge has brought the run to a node that has not started since; others then join it.
+    fn is_brought(&self, target: NodeIndex) -> bool {
+        !self.spots[target].rare().brought.is_empty() && self.spots[target].queue == Queue::Ready
     }
 
     /// The back edges to a node that have fired and were not taken.
@@ -228,8 +233,7 @@ impl Scheduler {
         if let Some(position) = self.fired.iter().position(|fired| *fired == edge) {
             self.fired.remove(position);
         }
-        let joins_others =
-            !self.spots[target].rare().brought.is_empty() && self.spots[target].queue == Queue::Ready;
+        let joins_others = self.is_brought(target);
         if !joins_others {
             self.reset(target);
         }

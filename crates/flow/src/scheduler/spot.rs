@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use antiphon_event::body::flow::{NodeError, NodeStart, Telemetry};
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::{Context, Json, NodeStatus, Timestamp};
+use antiphon_event::{Context, FlowNodeId, Json, NodeStatus, Timestamp};
 
 use serde::{Deserialize, Serialize};
 
@@ -196,6 +196,17 @@ pub(super) struct Rare {
     pub(super) callers: VecDeque<NodeIndex>,
     /// Whether a person has waived the guards on its input.
     pub(super) waived: bool,
+    /// What became of the attempt without its work, or whatever that still gives.
+    pub(super) prevented: Option<Prevented>,
+}
+
+/// What becomes of an attempt whose work is not done, or not waited for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Prevented {
+    /// It fails.
+    Failed(NodeError),
+    /// A guard sends the run to another node.
+    Rerouted(FlowNodeId),
 }
 
 /// What is seen where nothing rare was ever kept.
@@ -212,6 +223,7 @@ static NOTHING: Rare = Rare {
     deputy: None,
     callers: VecDeque::new(),
     waived: false,
+    prevented: None,
 };
 
 impl Rare {
@@ -220,6 +232,7 @@ impl Rare {
         self.delay = None;
         self.answer = None;
         self.error = None;
+        self.prevented = None;
         if start.attempt == 1 {
             self.input = None;
             self.retries = 0;
@@ -235,6 +248,7 @@ impl Rare {
         self.answer = None;
         self.delay = None;
         self.waived = false;
+        self.prevented = None;
         self.deputy.take()
     }
 }

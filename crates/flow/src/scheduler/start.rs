@@ -7,6 +7,7 @@ use antiphon_event::{Body, ErrorCode, Event, Json, StopReason};
 use serde_json::Value;
 
 use super::apply::values;
+use super::end::node_error;
 use super::{Attempt, Now, Phase, Refusal, Scheduler};
 use crate::definition::{NodeIndex, Work};
 use crate::function::Failure;
@@ -151,10 +152,7 @@ impl Scheduler {
         let next = self.next_attempt(node);
         let mut input = match self.written_input(node) {
             Ok(input) => input,
-            Err(failure) => {
-                events.push(self.node_start(next, None, now));
-                return self.failed(next, failure, now, events);
-            }
+            Err(failure) => return events.push(self.prevented(next, None, failure, now)),
         };
         let waived = self.spots[node].rare().waived;
         if !self.flow.settings().hooks.is_empty() && !waived {
@@ -164,8 +162,8 @@ impl Scheduler {
             let advice = match self.flow.settings().hooks.consult(point) {
                 Ok(advice) => advice,
                 Err(why) => {
-                    events.push(self.node_start(next, None, now));
-                    return self.failed(next, Failure::of(ErrorCode::Hook, why), now, events);
+                    let failure = Failure::of(ErrorCode::Hook, why);
+                    return events.push(self.prevented(next, None, failure, now));
                 }
             };
             events.extend(advice.events.into_iter().map(|body| self.node_event(now, node, body)));
@@ -173,8 +171,8 @@ impl Scheduler {
             match advice.verdict {
                 hook::Verdict::Go => {}
                 hook::Verdict::Cancel(why) => {
-                    events.push(self.node_start(next, input, now));
-                    return events.push(self.cancelled(next, why, now));
+                    let failure = Failure::of(ErrorCode::Cancelled, why);
+                    return events.push(self.prevented(next, input, failure, now));
                 }
                 hook::Verdict::Ask(prompt) => {
                     let given = input.unwrap_or(given);
@@ -200,7 +198,9 @@ impl Scheduler {
                 Watched::Passed(value) if value == given => {}
                 Watched::Passed(value) => input = Some(value),
                 Watched::Rerouted { to, value } => {
-                    return self.reroute_input(next, input, value, &to, now, events);
+                    let input = if value == given { input } else { Some(value) };
+                    let start = NodeStart { reroute: Some(to.into()), ..self.starting(next, input) };
+                    return events.push(self.node_event(now, node, Body::NodeStart(start)));
                 }
                 Watched::Blocked { why, value, .. } => {
                     return events.extend(self.ask_about_input(next, value, &why, now));
@@ -250,13 +250,25 @@ impl Scheduler {
     }
 
     pub(super) fn node_start(&self, next: Attempt, input: Option<Json>, now: Now) -> Event {
-        let start = NodeStart {
+        self.node_event(now, next.node, Body::NodeStart(self.starting(next, input)))
+    }
+
+    /// The start of an attempt that will not do its work: it has failed already.
+    pub(super) fn prevented(&self, next: Attempt, input: Option<Json>, failure: Failure, now: Now) -> Event {
+        let error = Some(Box::new(node_error(failure)));
+        let start = NodeStart { error, ..self.starting(next, input) };
+        self.node_event(now, next.node, Body::NodeStart(start))
+    }
+
+    fn starting(&self, next: Attempt, input: Option<Json>) -> NodeStart {
+        NodeStart {
             node_type: Some(self.flow.nodes()[next.node].work.kind().into()),
             attempt: next.attempt,
             execution: next.execution,
             input,
-        };
-        self.node_event(now, next.node, Body::NodeStart(start))
+            error: None,
+            reroute: None,
+        }
     }
 
     /// Shows a value to guards and writes down what each found. One that stops it, or sends it another way, does not keep

@@ -323,11 +323,20 @@ impl Driver {
         }
     }
 
+    /// Stops an agent; if at once, it has ended then.
     pub(crate) fn stop_agent(&mut self, machine: usize, by: String, mode: Mode) {
+        let at_once = mode == Mode::Now;
+        self.ask_agent_to_stop(machine, by, mode);
+        if at_once {
+            self.see_off(machine);
+        }
+    }
+
+    fn ask_agent_to_stop(&mut self, machine: usize, by: String, mode: Mode) {
         let inner = &self.tree.machines[machine];
         match (&inner.mind, &inner.kit) {
             (Mind::Agent(agent), None) if agent.started() => {
-                // It has nothing to work with yet, and needs nothing to be stopped.
+                // Nothing else is decided of it yet.
                 let now = Moment { at: self.parts.clock.now(), dice: 0.0, world: &Nowhere };
                 if let Ok(events) = agent.decide(Hears::Cancel { by, mode }, now) {
                     let from = self.batch.len();
@@ -389,7 +398,7 @@ impl Driver {
 }
 
 /// Where no tool is at hand.
-struct Nowhere;
+pub(super) struct Nowhere;
 
 impl World for Nowhere {
     fn subjects(&self, _tool: &str, _input: &Json) -> Vec<Subject> {
