@@ -161,7 +161,7 @@ pub(crate) struct Fork {
     pub(crate) at: u64,
 
     /// The new branch; a free name if none is given.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = branch_name)]
     pub(crate) branch: Option<String>,
 
     /// The branch to leave.
@@ -269,6 +269,26 @@ pub(crate) struct Test {
     /// The agent file to test, instead of the one that was recorded.
     #[arg(long, value_name = "FILE", conflicts_with = "flow")]
     pub(crate) agent: Option<PathBuf>,
+}
+
+/// How many bytes the name of a new branch may have.
+const BRANCH_NAME_MAX: usize = 200;
+
+/// The name of a new branch: something that can be typed and told from others.
+fn branch_name(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("a branch needs a name".into());
+    }
+    if text.chars().any(char::is_control) {
+        return Err("the name of a branch is one line of text without control characters".into());
+    }
+    if text.len() > BRANCH_NAME_MAX {
+        let bytes = text.len();
+        return Err(format!(
+            "the name of a branch has at most {BRANCH_NAME_MAX} bytes, and this has {bytes}"
+        ));
+    }
+    Ok(text.into())
 }
 
 /// `KEY=VALUE`.

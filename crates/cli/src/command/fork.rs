@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use antiphon_event::Json;
 use antiphon_port::Branch;
 use antiphon_runtime::{Engine, Forking};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::args::flows::Fork;
 use crate::exit::Exit;
@@ -27,7 +27,9 @@ pub(crate) fn run(args: &Fork, output: &mut Output) -> Result<Exit> {
     for (key, json) in &args.set {
         let value: serde_json::Value =
             serde_json::from_str(json).with_context(|| format!("--set {key}: no JSON"))?;
-        writes.insert(key.clone(), Json::from(value));
+        if writes.insert(key.clone(), Json::from(value)).is_some() {
+            bail!("--set {key} is given twice: a key gets one contribution");
+        }
     }
     let forking = Forking { from, at: args.at, into: into.clone(), writes, by: BY.to_owned() };
     let engine = Engine::new(shelf.journal.clone());

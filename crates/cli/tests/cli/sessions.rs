@@ -23,7 +23,9 @@ fn a_fork_goes_its_own_way_with_another_state() {
          resume last --branch fork-1
          fork last --at 6 --branch again --run
          fork last --at 99
-         fork last --at 6 --branch again",
+         fork last --at 6 --branch again
+         fork last --at 6 --set n=10 --set n=5
+         fork last --at 6 --branch ''",
     );
     expect![[r#"
         $ run count.yaml
@@ -64,6 +66,14 @@ fn a_fork_goes_its_own_way_with_another_state() {
         $ fork last --at 6 --branch again
         exit 2
         error: the branch <id>/again is there already
+        $ fork last --at 6 --set n=10 --set n=5
+        exit 2
+        error: --set n is given twice: a key gets one contribution
+        $ fork last --at 6 --branch ''
+        exit 2
+        error: invalid value '' for '--branch <NAME>': a branch needs a name
+
+        For more information, try '--help'.
     "#]]
     .assert_eq(&told);
     let shown = place.run(&["sessions", "show", "last", "--branch", "fork-1"]).out;
