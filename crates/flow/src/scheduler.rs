@@ -64,7 +64,7 @@ pub struct Scheduler {
     fired: Vec<EdgeIndex>,
     closing: VecDeque<usize>,
     executing: usize,
-    /// How many of those only wait for the node that takes over for them.
+    /// How many of those only wait: for the node that takes over for them, or for their next attempt.
     resting: usize,
     paused: usize,
     failed: usize,
@@ -390,6 +390,18 @@ impl Scheduler {
     /// Whether a node is ready to start and nothing of its own keeps it from that.
     pub fn wants_to_start(&self) -> bool {
         self.phase == Phase::Running && !self.ready.is_empty() && self.may_start()
+    }
+
+    /// How many more nodes may be at work at once.
+    fn room(&self) -> usize {
+        let running = self.executing - self.resting;
+        self.flow.settings().limits.max_concurrency.map_or(usize::MAX, |max| max.saturating_sub(running))
+    }
+
+    /// Whether one more node may be at work. One that waits for its next attempt has given its place up, so whoever says
+    /// [`Input::Due`] says it when there is one.
+    pub fn has_room(&self) -> bool {
+        self.room() > 0
     }
 
     /// The requests that wait for a person.

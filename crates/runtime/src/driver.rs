@@ -114,6 +114,8 @@ pub(crate) struct Driver {
     timers: Timers<Due>,
     /// What is due once a run that waits for people has worked longer.
     parked: Vec<Due>,
+    /// Attempts that are due, until there is room for them.
+    overdue: VecDeque<(usize, Attempt)>,
     pub(crate) wakes: mpsc::Sender<Wake>,
     woken: mpsc::Receiver<Wake>,
     wishes: mpsc::Receiver<Asked>,
@@ -172,6 +174,7 @@ impl Driver {
             stirred: VecDeque::new(),
             timers: Timers::new(),
             parked: Vec::new(),
+            overdue: VecDeque::new(),
             wakes,
             woken,
             wishes,
@@ -340,6 +343,9 @@ impl Driver {
             // Who set the bound says that it is reached, and all inside ends with it.
             self.try_feed(around, Input::Limit(StopReason::BudgetSteps));
             return false;
+        }
+        if !self.overdue.is_empty() && self.try_again(machine) {
+            return true;
         }
         let from = self.batch.len();
         self.advance(machine, at);

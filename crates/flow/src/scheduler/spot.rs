@@ -291,9 +291,10 @@ impl Spot {
         self.queue != Queue::None || matches!(self.status, Status::Executing | Status::Interrupted)
     }
 
-    /// Whether it executes and another node does its work.
+    /// Whether it executes and nothing is done for it now: another node does its work, or its next attempt is to come.
     pub(super) fn rests(&self) -> bool {
-        self.status == Status::Executing && self.rare().deputy.is_some()
+        let rare = self.rare();
+        self.status == Status::Executing && (rare.deputy.is_some() || rare.delay.is_some())
     }
 
     pub(super) fn waits(&self) -> Option<Waits> {

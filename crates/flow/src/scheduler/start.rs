@@ -117,8 +117,7 @@ impl Scheduler {
             return false;
         }
         let limits = &self.flow.settings().limits;
-        let running = self.executing - self.resting;
-        let slots = limits.max_concurrency.map_or(usize::MAX, |max| max.saturating_sub(running));
+        let slots = self.room();
         let left = limits.max_node_executions.map_or(u64::MAX, |max| max.saturating_sub(self.starts));
         if left == 0 && slots > 0 {
             events.extend(self.cut_off(StopReason::MaxNodeExecutions, now));

@@ -41,7 +41,8 @@ impl Driver {
             Due::Overrun(machine, attempt) => self.overrun(machine, attempt),
             Due::Retry(machine, attempt) => {
                 self.delayed -= 1;
-                self.try_feed(machine, Input::Due(attempt));
+                self.overdue.push_back((machine, attempt));
+                self.stir(machine);
             }
             Due::Expiry(machine, relay) => match &self.tree.machines[machine].mind {
                 Mind::Flow(_) => self.try_feed(machine, Input::Expired(relay)),
@@ -53,6 +54,19 @@ impl Driver {
             }
             Due::Limit(machine) => self.overtime(machine),
         }
+    }
+
+    /// Lets the next attempt that a run has waited for begin if there is room for it, before anything else starts there;
+    /// whether one did.
+    pub(super) fn try_again(&mut self, machine: usize) -> bool {
+        let Some(place) = self.overdue.iter().position(|(of, _)| *of == machine) else { return false };
+        let flow = self.tree.machines[machine].mind.flow();
+        if !flow.has_room() && flow.ended().is_none() {
+            return false;
+        }
+        let (_, attempt) = self.overdue.remove(place).expect("it was just found");
+        self.try_feed(machine, Input::Due(attempt));
+        true
     }
 
     /// Cuts an attempt off whose time is over; time that the run inside it did not work does not count.

@@ -838,3 +838,38 @@ async fn approve_all(run: &mut Run) -> Report {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_waits_for_its_next_attempt_leaves_its_place_to_others() {
+    let flaky = Node::function(Function::new(|call| async move {
+        if call.attempt == 1 { Err(Failure::new("not at first")) } else { Ok(json!("at last")) }
+    }));
+    let slow = Node::function(Function::new(|_| async {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        Ok(json!("done"))
+    }));
+    let flow = Flow::new("places")
+        .limits(Limits { max_concurrency: Some(1), ..Limits::default() })
+        .node("a", flaky.retry(Retry { delay: Duration::from_secs(1), ..Retry::new(1) }))
+        .node("b", slow)
+        .node("c", expression("1"))
+        .build()
+        .expect("sound");
+    let engine = quick_engine();
+    let mut run = engine.start(flow, Invocation::new(json!("T"))).await.expect("accepted");
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Completed);
+    let told = tags(&events(&run).await);
+    let told: Vec<&str> = told.iter().map(String::as_str).filter(|tag| tag.starts_with("node_")).collect();
+    // It is due while another is at work, and goes on before what is only ready.
+    let expected = [
+        "node_start a",
+        "node_retry a",
+        "node_start b",
+        "node_end b",
+        "node_start a",
+        "node_end a",
+        "node_start c",
+        "node_end c",
+    ];
+    assert_eq!(told, expected);
+}
