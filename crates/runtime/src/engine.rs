@@ -232,15 +232,26 @@ impl Engine {
         driver.tree.remember(&before);
         let root = driver.tree.add(Mind::Flow(Box::new(Scheduler::new(flow, origin))), None);
         driver.feed(root, Input::Start { task: invocation.task, state: invocation.state })?;
-        if invocation.session.is_none() {
-            // Only now: what is refused leaves no session behind.
-            parts.journal.create(&branch).await?;
-        }
-        driver.accept().await?;
+        self.begin(&mut driver, invocation.session.is_none()).await?;
         let limit = driver.tree.machines[root].mind.flow().flow().settings().limits.execution_timeout;
         driver.limit_after(root, limit);
         tokio::spawn(driver.run());
         Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began: seq, wishes, progress })
+    }
+
+    /// Makes what a driver has decided durable, in a session of its own if that is to be. What is refused leaves no
+    /// session behind.
+    pub(crate) async fn begin(&self, driver: &mut Driver, is_new: bool) -> Result<(), Refused> {
+        let (journal, branch) = (&self.0.journal, driver.branch.clone());
+        if is_new {
+            journal.create(&branch).await?;
+        }
+        let accepted = driver.accept().await;
+        if is_new && accepted.is_err() {
+            // It holds nothing; if it cannot be removed, why nothing began is what matters.
+            let _ = journal.remove(&branch.session, true).await;
+        }
+        Ok(accepted?)
     }
 
     /// Goes on with the last run of a branch: after a crash, a pause, a failure or a cancel. One that has completed is

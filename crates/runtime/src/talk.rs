@@ -6,6 +6,7 @@ use antiphon_agent::Definition;
 use antiphon_agent::machine::{Agent, Input, Origin};
 use antiphon_event::body::content::{User, UserContent};
 use antiphon_event::{Body, Event, EventFlowId, Json, ParentId, RunId};
+use antiphon_flow::Refusal;
 use antiphon_view::messages::Scope;
 use antiphon_view::{Changes, Messages, Projected, View};
 use tokio::sync::mpsc;
@@ -32,6 +33,21 @@ pub(crate) fn in_conversation(definition: Arc<Definition>, origin: Origin, befor
 /// What somebody says: text, or parts if it is a list of them.
 pub(crate) fn content(task: &Json) -> UserContent {
     serde_json::from_str(task.as_str()).unwrap_or_else(|_| UserContent::Text(task.to_text().into_owned()))
+}
+
+/// How long a message may be, in bytes of JSON: an event that is larger can be neither kept nor sent.
+const MESSAGE_MAX: usize = 12 * 1024 * 1024;
+
+/// Whether a message can be kept; why not otherwise.
+pub(crate) fn is_bounded(content: &UserContent) -> Result<(), Refusal> {
+    let bytes = serde_json::to_string(content).map_or(usize::MAX, |text| text.len());
+    if bytes <= MESSAGE_MAX {
+        return Ok(());
+    }
+    let why = format!(
+        "it is {bytes} bytes of JSON, and {MESSAGE_MAX} is the most: put it into a file and give its name"
+    );
+    Err(Refusal::Message(why))
 }
 
 /// Whether the agent that people talk with had asked its model, whatever came of it: what a script counts.
@@ -67,6 +83,7 @@ impl Engine {
     /// in the session before.
     pub async fn talk(&self, definition: Definition, invocation: Invocation) -> Result<Run, Refused> {
         let parts = &self.0;
+        is_bounded(&content(&invocation.task))?;
         let branch = invocation.place(&*parts.ids);
         let kit = self.kit(Arc::new(definition.clone())).await?;
         let (claim, left) = self.own(&branch.session).await?;
@@ -90,10 +107,7 @@ impl Engine {
         let machine = driver.tree.add(Mind::Agent(Box::new(agent)), None);
         driver.tree.machines[machine].equip(kit, parts.outfitter.as_deref());
         driver.tell(machine, Input::Start)?;
-        if invocation.session.is_none() {
-            parts.journal.create(&branch).await?;
-        }
-        driver.accept().await?;
+        self.begin(&mut driver, invocation.session.is_none()).await?;
         tokio::spawn(driver.run());
         Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began: seq, wishes, progress })
     }

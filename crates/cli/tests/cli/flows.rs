@@ -293,3 +293,16 @@ fn the_store_is_that_of_the_flag_the_environment_the_settings_or_the_user() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("antiphon.toml") && ran.err.contains("stroe"), "{}", ran.err);
 }
+
+#[test]
+fn an_input_that_is_too_large_to_be_kept_is_refused_with_its_bound_and_leaves_nothing_behind() {
+    let scripted = "antiphon: 1\nmodel: {provider: scripted, replies: [[{text: hi}]]}\n";
+    let flow = "antiphon: 1\nnodes: {a: {function: \"'x'\"}, b: {command: [cat], input: task}}\n";
+    let place = Place::new(&[("f.yaml", flow), ("a.yaml", scripted), ("big", &"x".repeat(13 << 20))]);
+    let bound = "is 13631490 bytes of JSON, and 12582912 is the most: put it into a file and give its name";
+    for args in [["run", "f.yaml", "--input", "@big"], ["chat", "--agent=a.yaml", "--input", "@big"]] {
+        let ran = place.run(&args);
+        assert_eq!((ran.code, ran.err.contains(bound)), (Some(2), true), "{args:?}: {}", ran.err);
+    }
+    assert_eq!(place.run(&["sessions", "ls"]).out, "(no sessions)\n");
+}

@@ -7,7 +7,7 @@ use antiphon_event::{Body, ErrorCode, Event, Json, StopReason};
 use serde_json::Value;
 
 use super::apply::values;
-use super::end::node_error;
+use super::end::{fits, node_error};
 use super::{Attempt, Now, Phase, Refusal, Scheduler};
 use crate::definition::{NodeIndex, Work};
 use crate::function::Failure;
@@ -74,6 +74,8 @@ impl Scheduler {
             return Err(Refusal::Hook(why));
         }
         let task = advice.input.unwrap_or(task);
+        let given = task.as_str().len() + state.values().map(|value| value.as_str().len()).sum::<usize>();
+        fits(given).map_err(|why| Refusal::Task(format!("with the state it is {why}")))?;
         if let Some(schema) = &self.flow.settings().input {
             schema.validate(&task.value()).map_err(|violation| Refusal::Task(violation.to_string()))?;
         }

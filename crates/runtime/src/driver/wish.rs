@@ -11,9 +11,7 @@ use antiphon_port::{Fault, Sent};
 use super::Driver;
 use crate::mind::Mind;
 use crate::run::{Asked, Standing, Wish};
-
-/// How long a message to a running turn may be, in bytes.
-const MESSAGE_MAX: usize = 16 * 1024 * 1024;
+use crate::talk::is_bounded;
 
 impl Driver {
     /// Does what somebody wants, if it can be done, and says so when it is durable.
@@ -71,11 +69,7 @@ impl Driver {
 
     /// Says something to the agent that people talk with.
     fn steer(&mut self, run: RunId, content: UserContent) -> Result<(), Refusal> {
-        let size = serde_json::to_string(&content).map_or(usize::MAX, |text| text.len());
-        if size > MESSAGE_MAX {
-            let why = format!("it is {size} bytes long, and {MESSAGE_MAX} is the most");
-            return Err(Refusal::Message(why));
-        }
+        is_bounded(&content)?;
         if self.agent(0).is_none() {
             let why = "a flow hears nothing while it runs".to_owned();
             return Err(Refusal::Message(why));
