@@ -707,7 +707,7 @@ async fn until(moment: Option<Instant>) {
 }
 
 /// A refusal of an agent, as whoever holds a run knows refusals.
-fn refusal(refusal: antiphon_agent::machine::Refusal) -> Refusal {
+pub(crate) fn refusal(refusal: antiphon_agent::machine::Refusal) -> Refusal {
     use antiphon_agent::machine::Refusal as R;
     match refusal {
         R::Ended(run) | R::Late(run) => Refusal::Ended(run),

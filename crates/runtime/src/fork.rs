@@ -8,7 +8,9 @@ use antiphon_event::{Body, Event, Head, Json};
 use antiphon_flow::{Flow, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch};
 
+use crate::driver::refusal;
 use crate::engine::{Engine, Refused};
+use crate::mind::Mind;
 use crate::report::Report;
 use crate::resume::{self, Resumption};
 
@@ -74,8 +76,8 @@ impl Engine {
         Ok(Report::new(&tree, branch.session.clone(), seq))
     }
 
-    /// Whether the last run of a branch would take an answer if it were resumed now; changes nothing. What an agent asks
-    /// it judges itself, when it is there.
+    /// Whether the last run of a branch would take an answer if it were resumed now; changes nothing. Whether an agent's
+    /// rules allow what a person makes of the arguments of a call it judges itself, when it is there.
     pub async fn accepts(
         &self,
         branch: &Branch,
@@ -83,13 +85,15 @@ impl Engine {
         answer: &RelayResolved,
     ) -> Result<(), Refused> {
         let Resumption { tree, .. } = resume::load(&self.0, branch, None, flow).await?;
-        let asked = tree.of_relay(&answer.relay_id).and_then(|machine| tree.machines[machine].mind.as_flow());
+        let at = self.0.clock.now();
+        let asked = tree.of_relay(&answer.relay_id).map(|machine| &tree.machines[machine].mind);
         match asked {
-            Some(flow) => {
-                let now = Now { at: self.0.clock.now(), dice: self.0.ids.dice(), steps: None };
+            Some(Mind::Flow(flow)) => {
+                let now = Now { at, dice: self.0.ids.dice(), steps: None };
                 flow.decide(Input::Answer(answer.clone()), now)?;
                 Ok(())
             }
+            Some(Mind::Agent(agent)) => Ok(agent.accepts(answer, at).map_err(refusal)?),
             None if tree.relays().contains(&answer.relay_id) => Ok(()),
             None => Err(Refusal::NotPending(answer.relay_id.clone()).into()),
         }

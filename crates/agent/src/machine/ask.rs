@@ -2,7 +2,7 @@
 
 use antiphon_event::body::request::{GrantAdded, Relay, RelayResolved};
 use antiphon_event::body::tool::{ToolProgress, ToolResult, is_piece};
-use antiphon_event::{Body, CallId, ErrorCode, Event, Json, RelayId, RelayKind, Scope};
+use antiphon_event::{Body, CallId, ErrorCode, Event, Json, RelayId, RelayKind, Scope, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -146,16 +146,28 @@ impl Agent {
     }
 
     pub(super) fn answer(&self, answer: RelayResolved, now: Now<'_>) -> Result<Vec<Event>, Refusal> {
-        let id = &answer.relay_id;
-        let (call, relay) = self.pending(id).ok_or_else(|| Refusal::NotPending(id.clone()))?;
-        if relay.expires_at.is_some_and(|at| at <= now.at) {
-            return Err(Refusal::NotPending(id.clone()));
-        }
-        fits(relay, &answer)?;
+        let (call, relay) = self.awaited(&answer, now.at)?;
         if let Some(call) = call.filter(|_| relay.kind == RelayKind::Permission) {
             self.may_change(call, &answer, now)?;
         }
         Ok(vec![self.event(now, Body::RelayResolved(Box::new(answer)))])
+    }
+
+    /// Whether an answer would be taken now, as far as that can be told without what the agent works with: something
+    /// asks for it, and it says what was asked.
+    pub fn accepts(&self, answer: &RelayResolved, at: Timestamp) -> Result<(), Refusal> {
+        self.awaited(answer, at).map(|_| ())
+    }
+
+    /// The request that an answer is to, and the call that is about.
+    fn awaited(&self, answer: &RelayResolved, at: Timestamp) -> Result<(Option<&Call>, &Relay), Refusal> {
+        let id = &answer.relay_id;
+        let (call, relay) = self.pending(id).ok_or_else(|| Refusal::NotPending(id.clone()))?;
+        if relay.expires_at.is_some_and(|expires| expires <= at) {
+            return Err(Refusal::NotPending(id.clone()));
+        }
+        fits(relay, answer)?;
+        Ok((call, relay))
     }
 
     /// A request that waits for a person, and the call it is about.

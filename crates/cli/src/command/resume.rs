@@ -72,12 +72,20 @@ async fn try_out(engine: &Engine, branch: &Branch, standing: &Standing, mut tria
     Ok(())
 }
 
-/// Leaves the answers for the process that runs the session.
+/// Leaves the answers for the process that runs the session, if they are what it asks for.
 fn leave(shelf: &Shelf, branch: &Branch, mut decisions: Decisions, by: Option<u32>) -> Result<Exit> {
     let standing = Standing::of(&shelf.events(branch, None)?);
     let ready = decisions.ready(&standing)?;
     if !decisions.is_used_up() {
         bail!("{}", decisions.why());
+    }
+    let engine = Engine::new(shelf.journal.clone());
+    for answer in &ready {
+        match task::wait(async { Ok(engine.accepts(branch, None, answer).await) })? {
+            // A flow that is not in the journal is known only to the process that runs it.
+            Ok(()) | Err(Refused::NoFlow(_)) => {}
+            Err(refused) => return Err(refused.into()),
+        }
     }
     for resolved in ready {
         let asked = standing.asked.iter().find(|asked| asked.relay.id == resolved.relay_id);

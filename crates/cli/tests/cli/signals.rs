@@ -99,6 +99,7 @@ antiphon: 1
 nodes:
   first: {command: [sh, -c, 'until test -e go; do sleep 0.02; done'], effect: pure}
   gate: {human: {prompt: \"Publish?\"}}
+  pick: {human: {prompt: \"Which?\", options: [red, blue]}}
   tell: {function: \"outputs.gate.approved ? 'yes' : 'no'\"}
 edges: [gate -> tell]
 output: outputs.tell
@@ -106,6 +107,15 @@ output: outputs.tell
     let place = Place::new(&[("gate.yaml", flow)]);
     let (mut child, mut err) = start(&place, &["run", "gate.yaml"]);
     until(&mut err, "gate  asks");
+    until(&mut err, "pick  asks");
+    let wrong = place.run(&["resume", "last", "--answer", "pick=green"]);
+    assert_eq!(
+        (wrong.code, wrong.err.contains("does not fit: answer with one of: red, blue")),
+        (Some(2), true),
+        "{}",
+        wrong.err
+    );
+    assert_eq!(place.run(&["resume", "last", "--answer", "pick=red"]).code, Some(0));
     let left = place.run(&["resume", "last", "--approve", "gate"]);
     assert_eq!((left.code, left.err.contains("the answer was left for it")), (Some(0), true), "{}", left.err);
     until(&mut err, "approved by user");
