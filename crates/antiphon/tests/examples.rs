@@ -91,7 +91,8 @@ async fn run(engine: &Engine, file: &str, task: Value, approved: bool) -> String
     let report = answer(&mut run, approved).await;
     let events = engine.journal().read(run.branch(), 0, 10_000).await.expect("readable");
     let reason = report.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-    let state = if report.state == json!({}) { String::new() } else { format!("state  {}\n", report.state) };
+    let state = Value::from(report.state.to_object());
+    let state = if state == json!({}) { String::new() } else { format!("state  {state}\n") };
     format!(
         "{:?}{reason}\noutput {}\n{state}order  {}\n",
         report.outcome,

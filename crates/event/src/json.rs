@@ -3,9 +3,11 @@
 //! Payloads (tool inputs, outputs, members nobody knows) are carried far more often than looked into, and
 //! must come out as they went in: `1.0` stays `1.0`, and a number of forty digits keeps all of them.
 
+mod list;
+
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -13,25 +15,91 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
+use list::List;
+
 /// How deep a payload may be nested. Readers commonly stop at 128, and must still be able to read a payload
 /// that stands some levels down in a snapshot.
 pub(crate) const DEPTH_MAX: usize = 100;
 
 /// A JSON value as its text: cheap to clone, parsed only when somebody looks inside.
 ///
-/// Two values are equal if their texts are; the text is on one line.
+/// Two values are equal if their texts are; the text is on one line. A list may be kept as its items, which it then
+/// shares with whoever else has them ([`Json::list`]); its text is put together when somebody reads it.
 #[derive(Clone)]
-pub struct Json(Arc<RawValue>);
+pub struct Json(Arc<Form>);
+
+/// How a value is kept.
+enum Form {
+    /// As its text; how many items it has once somebody wanted to know, if it is a list.
+    Text(Box<RawValue>, OnceLock<Option<usize>>),
+    List(List),
+}
+
+/// What a JSON value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number.
+    Number,
+    /// A string.
+    Text,
+    /// An array.
+    List,
+    /// An object.
+    Object,
+}
 
 impl Json {
+    fn of(raw: Box<RawValue>) -> Self {
+        Self(Arc::new(Form::Text(raw, OnceLock::new())))
+    }
+
+    fn raw(&self) -> &RawValue {
+        match &*self.0 {
+            Form::Text(raw, _) => raw,
+            Form::List(list) => list.text(),
+        }
+    }
+
     /// The value as JSON text, on one line.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        self.raw().get()
+    }
+
+    /// How many bytes its text has.
+    pub fn size(&self) -> usize {
+        match &*self.0 {
+            Form::Text(raw, _) => raw.get().len(),
+            Form::List(list) => list.size(),
+        }
+    }
+
+    /// What it is, without a look inside.
+    pub fn kind(&self) -> Kind {
+        let Form::Text(raw, _) = &*self.0 else { return Kind::List };
+        match raw.get().as_bytes().first() {
+            Some(b'n') => Kind::Null,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'"') => Kind::Text,
+            Some(b'[') => Kind::List,
+            Some(b'{') => Kind::Object,
+            _ => Kind::Number,
+        }
     }
 
     /// The value, parsed. A number that no `f64` can hold comes back as its text.
     pub fn value(&self) -> Value {
-        serde_json::from_str(self.as_str()).unwrap_or_else(|_| Value::from(self.as_str()))
+        self.parse().unwrap_or_else(|_| Value::from(self.as_str()))
+    }
+
+    fn parse(&self) -> serde_json::Result<Value> {
+        match &*self.0 {
+            Form::Text(raw, _) => serde_json::from_str(raw.get()),
+            Form::List(list) => list.parse(),
+        }
     }
 
     /// The text of a JSON string, or the JSON itself for anything else: what a person would read.
@@ -45,23 +113,23 @@ impl Json {
 
     /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
-        self.as_str() == "null"
+        self.kind() == Kind::Null
     }
 
     /// Takes a raw value over: checks its depth and puts it on one line.
     pub(crate) fn from_raw(raw: &RawValue) -> Result<Self, TooDeep> {
-        let text = raw.get();
-        let container = text.starts_with(['{', '[']);
-        if container && depth(text) > DEPTH_MAX {
-            return Err(TooDeep);
-        }
-        if container && text.contains(['\n', '\r']) {
-            let flat =
-                RawValue::from_string(one_line(text)).expect("white space between tokens means nothing");
-            return Ok(Self(flat.into()));
-        }
-        Ok(Self(raw.to_owned().into()))
+        Ok(Self::of(on_one_line(raw.get())?.unwrap_or_else(|| raw.to_owned())))
     }
+}
+
+/// A value as it is on one line, if it is not on one already.
+fn on_one_line(text: &str) -> Result<Option<Box<RawValue>>, TooDeep> {
+    let container = text.starts_with(['{', '[']);
+    if container && depth(text) > DEPTH_MAX {
+        return Err(TooDeep);
+    }
+    let flat = (container && text.contains(['\n', '\r'])).then(|| one_line(text));
+    Ok(flat.map(|flat| RawValue::from_string(flat).expect("white space between tokens means nothing")))
 }
 
 /// A value nested deeper than [`DEPTH_MAX`].
@@ -115,9 +183,21 @@ impl PartialEq for Json {
 
 impl From<Value> for Json {
     fn from(value: Value) -> Self {
-        Self(to_raw_value(&value).expect("a value is JSON").into())
+        Self::of(to_raw_value(&value).expect("a value is JSON"))
     }
 }
+
+macro_rules! from_values {
+    ($($kind:ty),*) => {
+        $(impl From<$kind> for Json {
+            fn from(value: $kind) -> Self {
+                Self::from(Value::from(value))
+            }
+        })*
+    };
+}
+
+from_values!(bool, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, f32, f64, String, Vec<Value>, ());
 
 impl From<&str> for Json {
     /// A JSON string.
@@ -140,14 +220,18 @@ impl fmt::Debug for Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        match &*self.0 {
+            Form::Text(raw, _) => raw.serialize(serializer),
+            Form::List(list) => list.serialize(serializer),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::from_raw(&raw).map_err(D::Error::custom)
+        let flat = on_one_line(raw.get()).map_err(D::Error::custom)?;
+        Ok(Self::of(flat.unwrap_or(raw)))
     }
 }
 

@@ -45,7 +45,7 @@ pub use id::{
     AgentId, BranchId, CallId, EventFlowId, FlowNodeId, MessageId, NodeId, ParentId, RelayId, ReplId, RunId,
     SessionId, SpanId, StreamId, TraceId,
 };
-pub use json::Json;
+pub use json::{Json, Kind as JsonKind};
 pub use lines::{LINE_MAX, Lines};
 pub use schema::schema;
 pub use seen::Seen;

@@ -79,6 +79,14 @@ impl Expression {
         &self.0.paths
     }
 
+    /// The path that is all of it: its value is then what is found there.
+    pub(crate) fn as_path(&self) -> Option<&Path> {
+        match &self.0.tree.kind {
+            tree::Kind::Path(number) => self.0.paths.get(*number),
+            _ => None,
+        }
+    }
+
     /// Its value, at a cost of at most [`STEPS_MAX`] steps.
     pub fn evaluate(&self, scope: &dyn Scope) -> Result<Value, EvalError> {
         evaluate::evaluate(&self.0.tree, &self.0.paths, scope).map_err(|fault| self.error(fault))
@@ -223,6 +231,11 @@ roots! {
 pub trait Scope {
     /// The value under a path, or of a whole root if the path has no member; `None` if there is none (yet).
     fn get(&self, path: &Path) -> Option<Cow<'_, Value>>;
+
+    /// How many items the list under a path has, if it is one and that is known without the value of it.
+    fn count(&self, _path: &Path) -> Option<usize> {
+        None
+    }
 }
 
 /// An object whose members are the roots.

@@ -38,7 +38,7 @@ pub struct Reply {
     /// Its output.
     pub output: Json,
     /// What it contributes to the state, by key.
-    pub writes: Vec<(String, Value)>,
+    pub writes: Vec<(String, Json)>,
     /// What it counted.
     pub telemetry: Option<Box<Telemetry>>,
 }
@@ -59,9 +59,9 @@ impl Reply {
         Self { output: output.into(), writes: Vec::new(), telemetry: None }
     }
 
-    /// The same reply with a contribution to a key of the state.
+    /// The same reply with a contribution to a key of the state. What is [`Json`] already is shared, not copied.
     #[must_use]
-    pub fn write(mut self, key: impl Into<String>, contribution: impl Into<Value>) -> Self {
+    pub fn write(mut self, key: impl Into<String>, contribution: impl Into<Json>) -> Self {
         self.writes.push((key.into(), contribution.into()));
         self
     }

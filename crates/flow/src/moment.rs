@@ -94,6 +94,23 @@ impl Moment<'_> {
         }
     }
 
+    /// What is kept as JSON under a path.
+    fn json(&self, path: &Path) -> Option<Json> {
+        match (path.root, &path.member) {
+            (Root::Task, None) => Some(self.task.clone()),
+            (Root::Output, None) => self.output.cloned(),
+            (Root::Item, None) => self.item.cloned(),
+            (Root::Input, None) => match self.input {
+                Handed::Nothing => None,
+                Handed::This(input) => Some(input.clone()),
+                Handed::To(node) => Some(self.others.input(node)),
+            },
+            (Root::State, Some(name)) => self.state.json(name).cloned(),
+            (Root::Outputs, Some(name)) => self.others.output(name),
+            _ => None,
+        }
+    }
+
     fn whole(&self, root: Root) -> Option<Value> {
         let members = |names: Vec<String>| {
             let member =
@@ -117,6 +134,13 @@ impl Scope for Moment<'_> {
         match &path.member {
             Some(name) => self.member(path.root, name),
             None => self.whole(path.root).map(Cow::Owned),
+        }
+    }
+
+    fn count(&self, path: &Path) -> Option<usize> {
+        match (path.root, &path.member) {
+            (Root::State, Some(name)) => self.state.count(name),
+            _ => None,
         }
     }
 }
@@ -163,6 +187,18 @@ impl Formula {
         match self {
             Self::Expression(expression) => expression.evaluate(moment).map_err(|error| error.to_string()),
             Self::Closure(code) => code(moment),
+        }
+    }
+
+    /// Its value as JSON: what a moment has is not parsed and written anew.
+    pub(crate) fn json(&self, moment: &Moment<'_>) -> Result<Json, String> {
+        let path = match self {
+            Self::Expression(expression) => expression.as_path(),
+            Self::Closure(_) => None,
+        };
+        match path.and_then(|path| moment.json(path)) {
+            Some(json) => Ok(json),
+            None => self.evaluate(moment).map(Json::from),
         }
     }
 

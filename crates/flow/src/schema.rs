@@ -9,6 +9,7 @@ mod reference;
 use std::fmt;
 use std::sync::Arc;
 
+use antiphon_event::{Json, JsonKind};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
@@ -36,6 +37,8 @@ pub struct Schema(Arc<Inner>);
 struct Inner {
     source: Value,
     validator: Validator,
+    /// The types it allows, if it asks for nothing else.
+    types: Option<Vec<JsonKind>>,
 }
 
 impl Schema {
@@ -54,7 +57,7 @@ impl Schema {
             .with_pattern_options(patterns)
             .build(&source);
         match built {
-            Ok(validator) => Ok(Self(Arc::new(Inner { source, validator }))),
+            Ok(validator) => Ok(Self(Arc::new(Inner { types: types(&source), source, validator }))),
             Err(error) => {
                 let message = said(&error);
                 Err(Invalid { pointer: error.instance_path().to_string(), message })
@@ -70,25 +73,22 @@ impl Schema {
     /// Whether it judges the items of a list and the members of an object one by one: then what is added to a value
     /// that fits need only fit by itself.
     pub(crate) fn judges_members(&self) -> bool {
-        const WORDS: &[&str] = &[
-            "$comment",
-            "$defs",
-            "$schema",
-            "additionalProperties",
-            "default",
-            "description",
-            "examples",
-            "items",
-            "patternProperties",
-            "properties",
-            "required",
-            "title",
-            "type",
-        ];
+        const WORDS: &[&str] =
+            &["additionalProperties", "items", "patternProperties", "properties", "required", "type"];
         match &self.0.source {
-            Value::Object(words) => words.keys().all(|word| WORDS.contains(&word.as_str())),
+            Value::Object(words) => words.keys().all(|word| judges_nothing(word) || WORDS.contains(&&**word)),
             source => source.is_boolean(),
         }
+    }
+
+    /// Whether a value fits, and what it is parsed if it had to be.
+    pub(crate) fn fits(&self, json: &Json) -> Result<Option<Value>, Violation> {
+        if self.0.types.as_ref().is_some_and(|types| types.contains(&json.kind())) {
+            return Ok(None);
+        }
+        let value = json.value();
+        self.validate(&value)?;
+        Ok(Some(value))
     }
 
     /// Whether a value fits; if not, the first place where it does not.
@@ -105,6 +105,33 @@ impl Schema {
         let others = errors.take(OTHERS_MAX).count();
         Err(Violation { pointer, message, others })
     }
+}
+
+/// Whether a word of a schema says nothing about values.
+fn judges_nothing(word: &str) -> bool {
+    matches!(word, "$comment" | "$defs" | "$schema" | "default" | "description" | "examples" | "title")
+}
+
+/// What a value can be and fit whatever is in it, for a schema that asks for no more than a type. Which numbers are
+/// integers is seen only by a look at them.
+fn types(source: &Value) -> Option<Vec<JsonKind>> {
+    const TYPES: [(&str, JsonKind); 5] = [
+        ("null", JsonKind::Null),
+        ("boolean", JsonKind::Bool),
+        ("string", JsonKind::Text),
+        ("array", JsonKind::List),
+        ("object", JsonKind::Object),
+    ];
+    let words = source.as_object()?;
+    if !words.keys().all(|word| word == "type" || judges_nothing(word)) {
+        return None;
+    }
+    let allows = |word: &str| match words.get("type") {
+        None => true,
+        Some(Value::Array(types)) => types.iter().any(|one| one == word),
+        Some(one) => one == word,
+    };
+    Some(TYPES.iter().filter(|(word, _)| allows(word)).map(|(_, kind)| *kind).collect())
 }
 
 /// How many more violations are counted.

@@ -1,7 +1,9 @@
 //! The state and its schemas through one door: keys and writes in, values or refusals out, as tables.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use antiphon_event::Json;
 use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce, State};
 use expect_test::{Expect, expect};
@@ -33,7 +35,7 @@ fn check(table: Expect) {
     for line in table.data().trim_matches(['\n', ' ']).lines() {
         let asked = line.split("  =>").next().unwrap_or_default().trim();
         let (name, value) = asked.split_once(' ').expect("a key and a value");
-        let value: Value = serde_json::from_str(value).expect("JSON");
+        let value: Json = serde_json::from_str(value).expect("JSON");
         let next = state.fold([(name, &value)]);
         let checked = state.check(&[(name.to_owned(), value.clone())]);
         assert_eq!(
@@ -105,7 +107,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
 #[test]
 fn writes_of_one_fold_are_all_made_or_none() {
     let state = State::new(keys());
-    let (one, bad) = (json!(1), json!("x"));
+    let (one, bad) = (Json::from(1), Json::from("x"));
     state.fold([("drafts", &one), ("count", &bad)]).expect_err("the second is refused");
     assert_eq!(state.get("drafts"), Some(&json!(0)));
     let next = state.fold([("count", &one), ("count", &one)]).expect("both fit");
@@ -115,17 +117,60 @@ fn writes_of_one_fold_are_all_made_or_none() {
 #[test]
 fn a_state_can_be_given_and_what_was_written_gives_it_again() {
     let start = State::new(keys());
-    let given = json!({"drafts": 3, "winner": "ann"});
-    let state = start.with(given.as_object().expect("an object")).expect("fits");
-    let state = state.fold([("winner", &json!("bob")), ("notes", &json!("a"))]).expect("fits");
+    let given = |text: &str| serde_json::from_str::<BTreeMap<String, Json>>(text).expect("JSON");
+    let state = start.with(&given(r#"{"drafts": 3, "winner": "ann"}"#)).expect("fits");
+    let state = state.fold([("winner", &"bob".into()), ("notes", &"a".into())]).expect("fits");
     assert_eq!(state.get("winner"), Some(&json!("ann")), "what is given counts as the first");
-    let saved = state.written().map(|(name, value)| (name.to_owned(), value.clone())).collect();
-    assert_eq!(start.with(&saved).expect("fits"), state);
+    let saved = state.written().map(|(name, value)| (name.to_owned(), value.clone()));
+    assert_eq!(start.with(&saved.collect::<BTreeMap<_, _>>()).expect("fits"), state);
     assert_eq!(
         Value::from(state.to_object()),
         json!({"count": 10, "drafts": 3, "facts": {"a": 1, "b": {"c": 1}}, "notes": ["a"], "winner": "ann"})
     );
-    start.with(json!({"drafts": "x"}).as_object().expect("an object")).expect_err("validated");
+    start.with(&given(r#"{"drafts": "x"}"#)).expect_err("validated");
+}
+
+/// A list that is looked at in every way, or in none, between contributions is the same list.
+#[test]
+fn a_list_that_grows_is_the_same_however_often_it_is_looked_at() {
+    let list =
+        |schema: Value| State::new([key("list", schema, Some(json!(["a very first item"])), Reduce::Append)]);
+    let large = "x".repeat(1_000);
+    let contributions =
+        [json!(1), json!([]), json!([large, 2]), json!([[3]]), json!({"large": large}), json!(null)];
+    for schema in [json!({"type": "array"}), json!({"type": "array", "items": {}}), json!({"maxItems": 99})] {
+        for looks in 0..32_u32 {
+            let (mut state, mut expected) = (list(schema.clone()), vec![json!("a very first item")]);
+            let mut others = Vec::new();
+            for (at, contribution) in contributions.iter().cycle().take(18).enumerate() {
+                state.write("list", Json::from(contribution.clone())).expect("it fits");
+                match contribution {
+                    Value::Array(items) => expected.extend(items.clone()),
+                    one => expected.push(one.clone()),
+                }
+                let looked_at = |bit: u32| looks >> bit & 1 == 1 && at % (bit as usize + 2) == 0;
+                if looked_at(0) {
+                    assert_eq!(state["list"], json!(expected));
+                }
+                if looked_at(1) {
+                    assert_eq!(state.json("list").map(Json::as_str), Some(&*json!(expected).to_string()));
+                }
+                if looked_at(2) {
+                    assert_eq!(state.count("list"), Some(expected.len()));
+                }
+                if looked_at(3) {
+                    assert_eq!(state.last("list").map(|last| last.value()).as_ref(), expected.last());
+                }
+                if looked_at(4) {
+                    others.push((state.clone(), json!(expected)));
+                }
+            }
+            assert_eq!((&state["list"], state.count("list")), (&json!(expected), Some(expected.len())));
+            for (other, expected) in others {
+                assert_eq!(other["list"], expected, "what others have stays as it was");
+            }
+        }
+    }
 }
 
 #[test]

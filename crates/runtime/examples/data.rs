@@ -40,7 +40,8 @@ async fn state() -> Result<String, Box<dyn Error>> {
         .build()?;
     let mut invocation = Invocation::new(json!(null));
     invocation.state.insert("total".to_owned(), Json::from(json!(100)));
-    Ok(finish(flow, invocation).await?.state.to_string())
+    let state = finish(flow, invocation).await?.state;
+    Ok(Value::from(state.to_object()).to_string())
 }
 
 /// One node for each item of a list, so many at once; outputs are in the order of the items.

@@ -6,6 +6,7 @@ use antiphon_agent::Agent;
 use antiphon_event::body::flow::{Pending, RunEnd};
 use antiphon_event::{EndReason, FlowNodeId, Json, NodeStatus, RelayId, RunId, SessionId, StopReason};
 use antiphon_flow::Scheduler;
+use antiphon_flow::state::State;
 use serde_json::{Value, json};
 
 use crate::mind::Mind;
@@ -43,8 +44,8 @@ pub struct Report {
     pub outputs: ByNode<Json>,
     /// How each node stands.
     pub statuses: ByNode<NodeStatus>,
-    /// The state.
-    pub state: Value,
+    /// The state. Read by key: `state["notes"]`.
+    pub state: State,
     /// Requests that wait for a person, nested runs included.
     pub relays: Vec<RelayId>,
     /// Position of the last event.
@@ -92,7 +93,7 @@ impl Report {
             pending: Vec::new(),
             outputs: ByNode(Vec::new()),
             statuses: ByNode(Vec::new()),
-            state: Value::Null,
+            state: State::default(),
             relays: tree.relays(),
             seq,
         };
@@ -118,7 +119,7 @@ impl Report {
             pending: end.and_then(|end| end.pending.clone()).unwrap_or_default(),
             outputs: ByNode(outputs.collect()),
             statuses: ByNode(ids().map(|(node, id)| (id, scheduler.status(node))).collect()),
-            state: Value::Object(scheduler.state().to_object()),
+            state: scheduler.state().clone(),
             ..self
         }
     }

@@ -1,9 +1,10 @@
 //! The workloads `LangGraph` measures itself with, as flows: the same nodes, the same sizes, the same rules for when to
 //! stop. What another engine keeps in the state is kept in the state here, too. Start reading at [`WORKLOADS`].
 
+use antiphon_event::{Json, JsonKind};
 use antiphon_flow::function::Reply;
 use antiphon_flow::schema::Schema;
-use antiphon_flow::state::{Key, Reduce, State};
+use antiphon_flow::state::{Key, Reduce};
 use antiphon_flow::{Builder, Edge, Expression, Flow, Formula, Limits, Node};
 use antiphon_runtime::{Call, Function};
 use serde_json::{Value, json};
@@ -70,10 +71,6 @@ fn bounded(flow: Builder) -> Flow {
     flow.limits(limits).build().expect("sound")
 }
 
-fn last<'s>(state: &'s State, key: &str) -> Option<&'s Value> {
-    state.get(key)?.as_array()?.last()
-}
-
 /// An agent whose model is a script, and the tool it calls until the script ends.
 fn react() -> Flow {
     let agent = node(|call| {
@@ -88,7 +85,7 @@ fn react() -> Flow {
         Reply::new(json!(turn <= CALLS)).write("messages", message)
     });
     let tools = node(|call| {
-        let said = last(&call.state, "messages").expect("the agent said something");
+        let said = call.state.last("messages").expect("the agent said something").value();
         let query = said["tool_calls"][0]["args"]["query"].as_str().expect("it called its tool");
         let result = format!("result for query: {query}").repeat(10);
         Reply::from(())
@@ -120,11 +117,11 @@ fn jokes() -> Flow {
         Reply::from(()).write("subject", format!("[{text}] - hohoho"))
     });
     let generate = node(|call| {
-        let subject = call.state.get("subject").and_then(Value::as_str).unwrap_or_default();
+        let subject = call.state["subject"].as_str().unwrap_or_default();
         Reply::from(()).write("jokes", json!([format!("Joke about {subject}")]))
     });
     let bump = node(|call| {
-        let joke = last(&call.state, "jokes").and_then(Value::as_str).unwrap_or_default();
+        let joke = call.state["jokes"][0].as_str().unwrap_or_default();
         Reply::from(()).write("jokes", json!([format!("{joke} a")]))
     });
     let again = formula(&format!("!state.jokes[0].endsWith('{}')", " a".repeat(10)));
@@ -212,16 +209,17 @@ fn wide() -> Flow {
 
 /// A list is written as it was read, an object is the last of it, a text is new.
 fn stage(call: &Call, reads: &str, writes: &[&str]) -> Reply {
-    let read = call.state.get(reads).unwrap_or(&Value::Null);
+    let nothing = Json::from(());
+    let read = call.state.json(reads).unwrap_or(&nothing);
     let mut reply = Reply::from(());
     for name in writes {
         let kind = FIELDS.iter().find(|(field, ..)| field == name).map(|(_, kind, _)| *kind);
-        let written = match (kind, read) {
-            (Some("array"), Value::Array(_)) => read.clone(),
-            (Some("array"), one) => json!([one]),
-            (Some("string"), _) => Value::from("x".repeat(MESSAGES_MAX)),
-            (_, Value::Array(items)) => items.last().cloned().unwrap_or_default(),
-            (_, one) => one.clone(),
+        let written = match (kind, read.kind()) {
+            (Some("array"), JsonKind::List) => read.clone(),
+            (Some("array"), _) => Json::list([read.clone()]),
+            (Some("string"), _) => Json::from("x".repeat(MESSAGES_MAX)),
+            (_, JsonKind::List) => read.last().unwrap_or_else(|| nothing.clone()),
+            _ => read.clone(),
         };
         reply = reply.write(*name, written);
     }

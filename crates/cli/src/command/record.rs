@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Record, output: &mut Output) -> Result<Exit> {
         let engine = Engine::new(shelf.journal.clone());
         let report = task::wait(async { Ok(engine.look(&branch, None, None).await?) })?;
         let flow = file_of(&events, "flow").map(|path| from(&args.to, &path));
-        let fixture = Fixture::record(events, report.state, flow)?;
+        let fixture = Fixture::record(events, report.state.to_object().into(), flow)?;
         fixture.write(&args.to)?;
         fixture
     };

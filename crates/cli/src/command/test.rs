@@ -48,7 +48,7 @@ fn test(folder: &Path, args: &Test, output: &Output) -> Result<(usize, Vec<Diffe
             let flow = current(&fixture, flow, folder, args.flow.as_deref(), output)?;
             let replayed = task::wait(replay(&fixture, outcomes, flow))?;
             let was = Digest::of(&fixture.events, &fixture.about.end_state);
-            (was, Digest::of(&replayed.events, &replayed.report.state))
+            (was, Digest::of(&replayed.events, &replayed.report.state.to_object().into()))
         }
         Work::Talk(talk) => {
             let definition = current_agent(&fixture, talk, folder, args.agent.as_deref(), output)?;

@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 use antiphon_event::near::did_you_mean;
 use serde_json::{Map, Value};
 
+use super::function::Function;
 use super::kind::described;
 use super::number::{Num, arithmetic, compare, double, equal};
 use super::tree::{Binary, Kind, Node};
@@ -66,6 +67,11 @@ impl Machine<'_> {
             }
             Kind::Binary(operator, parts) => self.binary(node, *operator, parts, frame),
             Kind::Call { function, arguments, pattern } => {
+                if let (Function::Size, Some(count)) = (function, self.counted(arguments)) {
+                    // As much as looking at the list would cost.
+                    self.pay(node, 3)?;
+                    return Ok(Cow::Owned(count.into()));
+                }
                 let arguments: Vec<_> =
                     arguments.iter().map(|argument| self.value(argument, frame)).collect::<Result<_, _>>()?;
                 call::call(self, node, *function, arguments, pattern.as_ref()).map(Cow::Owned)
@@ -100,6 +106,12 @@ impl Machine<'_> {
 
     fn known(&self, number: usize) -> Option<&Value> {
         self.found[number].get_or_init(|| self.scope.get(&self.paths[number])).as_deref()
+    }
+
+    /// How many items a list has that nothing else is wanted of.
+    fn counted(&self, arguments: &[Node]) -> Option<usize> {
+        let [Node { kind: Kind::Path(number), .. }] = arguments else { return None };
+        self.scope.count(&self.paths[*number])
     }
 
     fn path<'v>(&'v self, node: &Node, number: usize) -> Found<'v> {

@@ -1,12 +1,11 @@
 //! What an event changes. Reads nothing but the event and the shape of the flow; never fails, never asks.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use antiphon_event::body::flow::{EdgeTransition, NodeEnd, NodeError, NodeSkipped, NodeStart, RunStart};
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Body, ErrorCode, Event, FlowNodeId, Json, Mode, NodeStatus};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::settle::take_out;
 use super::spot::{Known, Prevented, Queue, Rare, Spot, Status, Why};
@@ -93,7 +92,7 @@ impl Scheduler {
         }
         if let Some(state) = &start.state {
             // Checked before it became an event; a flow that has changed since begins with its defaults.
-            self.state = self.state.with(&values(state)).unwrap_or_else(|_| self.state.clone());
+            self.state = self.state.with(state).unwrap_or_else(|_| self.state.clone());
         }
         for index in 0..self.flow.shape().entries.len() {
             let entry = self.flow.shape().entries[index];
@@ -336,15 +335,10 @@ impl Scheduler {
     fn write<'a>(&mut self, writes: impl Iterator<Item = (&'a String, &'a Json)>) {
         for (key, contribution) in writes {
             // Checked before it became an event; a flow that has changed since leaves the key as it was.
-            _ = self.state.write(key, contribution.value());
+            _ = self.state.write(key, contribution.clone());
         }
     }
 }
 
 /// The type of the edge to a node that takes over.
 pub(super) const FALLBACK: &str = "fallback";
-
-/// JSON texts by name, parsed.
-pub(super) fn values(texts: &BTreeMap<String, Json>) -> Map<String, Value> {
-    texts.iter().map(|(key, text)| (key.clone(), text.value())).collect()
-}

@@ -72,7 +72,8 @@ impl Scheduler {
     }
 
     pub(super) fn ask_about_output(&self, attempt: Attempt, reply: Reply, why: &str, now: Now) -> Vec<Event> {
-        let writes: Map<String, Value> = reply.writes.into_iter().collect();
+        let writes = reply.writes.iter().map(|(key, value)| (key.clone(), value.value()));
+        let writes: Map<String, Value> = writes.collect();
         let (output, withheld) = withheld(&self.flow.nodes()[attempt.node].guards.output, reply.output);
         let params = json!({"output": output, "writes": writes, "violation": why});
         self.ask_about(attempt, Why::GuardOutput, with(params, withheld), why, now)
@@ -253,7 +254,8 @@ impl Scheduler {
                 let given = resolved.input.clone();
                 let mut reply = Reply::new(given.unwrap_or_else(|| Json::from(params["output"].clone())));
                 if let Some(writes) = params["writes"].as_object() {
-                    reply.writes = writes.clone().into_iter().collect();
+                    reply.writes =
+                        writes.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
                 }
                 self.completed(attempt, reply, Guarding::Waived, now, &mut events);
             }

@@ -105,7 +105,7 @@ impl Scheduler {
     ) {
         let node = attempt.node;
         if let Some(schema) = &self.flow.nodes()[node].output
-            && let Err(violation) = schema.validate(&reply.output.value())
+            && let Err(violation) = schema.fits(&reply.output)
         {
             let failure = Failure::of(ErrorCode::Schema, format!("its output does not fit: {violation}"));
             return self.failed(attempt, failure, now, events);
@@ -131,8 +131,8 @@ impl Scheduler {
             Ok(written) => written,
             Err(failure) => return self.failed(attempt, failure, now, events),
         };
-        let contributed: usize = written.0.iter().flatten().map(|(_, value)| value.as_str().len()).sum();
-        if let Err(why) = fits(reply.output.as_str().len() + contributed) {
+        let contributed: usize = written.0.iter().flatten().map(|(_, value)| value.size()).sum();
+        if let Err(why) = fits(reply.output.size() + contributed) {
             let failure = Failure::of(ErrorCode::TooLarge, format!("what it gives is {why}"));
             return self.failed(attempt, failure, now, events);
         }
@@ -200,21 +200,20 @@ impl Scheduler {
         for (key, formula) in set {
             let moment = Moment { output: Some(&reply.output), ..self.moment(node, Handed::To(node)) };
             let value = formula
-                .evaluate(&moment)
+                .json(&moment)
                 .map_err(|error| Failure::of(ErrorCode::Expression, format!("`set.{key}`: {error}")))?;
             contributions.push((key.clone(), value));
         }
         let state = self.state_after(node, &contributions);
         let state = state.map_err(|error| Failure::of(ErrorCode::Schema, error.to_string()))?;
-        let writes = contributions.into_iter().map(|(key, value)| (key, Json::from(value))).collect();
-        Ok((Some(writes), state))
+        Ok((Some(contributions.into_iter().collect()), state))
     }
 
     /// The state that the conditions of the edges see, if any looks at it; contributions have to fit in any case.
     fn state_after(
         &self,
         node: NodeIndex,
-        contributions: &[(String, Value)],
+        contributions: &[(String, Json)],
     ) -> Result<Option<State>, state::Error> {
         // In the run of a map the keys are those of the flow around it, which folds them when the map ends.
         if self.origin.item {
@@ -232,20 +231,21 @@ impl Scheduler {
     }
 
     /// Several contributions to one key become one, in order, as the key's reducer would fold them.
-    fn together(&self, writes: Vec<(String, Value)>) -> Vec<(String, Value)> {
-        let mut folded: Vec<(String, Value)> =
+    fn together(&self, writes: Vec<(String, Json)>) -> Vec<(String, Json)> {
+        let mut by_key: Vec<(String, Vec<Json>)> =
             Vec::with_capacity(writes.len().min(self.state.keys().count()));
         for (key, value) in writes {
-            let reduce = self.state.key(&key).map_or(Reduce::Last, |key| key.reduce);
-            let addition = reduce.addition(value);
-            match folded.iter_mut().find(|(known, _)| *known == key) {
-                None => folded.push((key, addition)),
-                Some((_, before)) if reduce.grows(Some(before), &addition) => state::grow(before, addition),
-                // What cannot be folded is kept as it is, and refused when it is folded into the state.
-                Some((_, before)) => *before = reduce.fold(Some(before), &addition).unwrap_or(addition),
+            match by_key.iter_mut().find(|(known, _)| *known == key) {
+                None => by_key.push((key, vec![value])),
+                Some((_, before)) => before.push(value),
             }
         }
-        folded
+        let reduce = |key: &str| self.state.key(key).map_or(Reduce::Last, |key| key.reduce);
+        let one = |(key, values): (String, Vec<Json>)| {
+            let value = reduce(&key).together(values);
+            (key, value)
+        };
+        by_key.into_iter().map(one).collect()
     }
 
     /// Decides every edge that leaves the node.

@@ -90,7 +90,7 @@ impl Scheduler {
         let mut events = Vec::with_capacity(1);
         let (mut status, mut reason) = (status, reason);
         let given = self.final_output().map_err(|why| (why, ErrorCode::Expression, StopReason::Expression));
-        let bounded = given.and_then(|output| match fits(output.as_str().len()) {
+        let bounded = given.and_then(|output| match fits(output.size()) {
             Ok(()) => Ok(output),
             Err(why) => {
                 let why = format!("what the run gives is {why}");
@@ -151,8 +151,8 @@ impl Scheduler {
                 item: None,
                 others: self,
             };
-            return match formula.evaluate(&moment) {
-                Ok(value) => Ok(Json::from(value)),
+            return match formula.json(&moment) {
+                Ok(value) => Ok(value),
                 Err(_) if self.failed + self.cancelled > 0 || self.cancel.is_some() => {
                     Ok(self.last_outputs())
                 }
@@ -174,8 +174,7 @@ impl Scheduler {
         let gave =
             |node: NodeIndex| self.spots[node].output.clone().unwrap_or_else(|| Json::from(Value::Null));
         if self.origin.item {
-            let values: Vec<Json> = (0..self.spots.len()).map(gave).collect();
-            return Json::from(serde_json::to_value(values).unwrap_or_default());
+            return Json::list((0..self.spots.len()).map(gave));
         }
         match last.as_slice() {
             [] => Json::from(Value::Null),
@@ -188,8 +187,8 @@ impl Scheduler {
     }
 
     /// What the nodes of a map's run contributed, in the order of the items.
-    pub fn contributions(&self) -> Vec<(String, Value)> {
+    pub fn contributions(&self) -> Vec<(String, Json)> {
         let writes = self.spots.iter().filter_map(|spot| spot.rare().writes.as_ref());
-        writes.flatten().map(|(key, value)| (key.clone(), value.value())).collect()
+        writes.flatten().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 }

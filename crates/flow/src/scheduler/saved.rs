@@ -10,7 +10,6 @@ use std::sync::Arc;
 use antiphon_event::{Json, Mode, StopReason, Timestamp};
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 
 use super::spot::{Dead, Decision, Known, Queue, Rare, Spot, Status};
 use super::{Around, Clockwork, Layer, Names, Origin, Phase, Scheduler};
@@ -25,7 +24,7 @@ pub struct Saved {
     task: Json,
     items: Vec<Json>,
     around: Option<BTreeMap<String, (Given, u8, u32)>>,
-    state: BTreeMap<String, Arc<Value>>,
+    state: BTreeMap<String, Json>,
     phase: Phase,
     spots: Vec<Row>,
     decisions: Vec<u8>,
@@ -92,7 +91,7 @@ impl Scheduler {
             task: self.task.clone(),
             items: self.items.clone(),
             around: self.around.as_ref().map(|around| around.save()),
-            state: self.state.shared().map(|(name, value)| (name.to_owned(), Arc::clone(value))).collect(),
+            state: self.state.written().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
             phase: self.phase.clone(),
             spots: self.spots.iter().map(row).collect(),
             decisions: self.decisions.iter().map(|decision| number(&DECISIONS, decision)).collect(),

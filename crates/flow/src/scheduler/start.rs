@@ -6,7 +6,6 @@ use antiphon_event::body::flow::{LayerStart, NodeStart, Resumed, RunStart, State
 use antiphon_event::{Body, ErrorCode, Event, Json, StopReason};
 use serde_json::Value;
 
-use super::apply::values;
 use super::end::{fits, node_error};
 use super::{Attempt, Now, Phase, Refusal, Scheduler};
 use crate::definition::{NodeIndex, Work};
@@ -74,12 +73,12 @@ impl Scheduler {
             return Err(Refusal::Hook(why));
         }
         let task = advice.input.unwrap_or(task);
-        let given = task.as_str().len() + state.values().map(|value| value.as_str().len()).sum::<usize>();
+        let given = task.size() + state.values().map(Json::size).sum::<usize>();
         fits(given).map_err(|why| Refusal::Task(format!("with the state it is {why}")))?;
         if let Some(schema) = &self.flow.settings().input {
-            schema.validate(&task.value()).map_err(|violation| Refusal::Task(violation.to_string()))?;
+            schema.fits(&task).map_err(|violation| Refusal::Task(violation.to_string()))?;
         }
-        self.state.with(&values(&state)).map_err(|error| Refusal::State(error.to_string()))?;
+        self.state.with(&state).map_err(|error| Refusal::State(error.to_string()))?;
         let start = RunStart {
             graph_id: self.flow.name().to_owned(),
             input: Some(task),
@@ -107,8 +106,7 @@ impl Scheduler {
         by: String,
         now: Now,
     ) -> Result<Vec<Event>, Refusal> {
-        let values = values(&writes);
-        let folded = self.state.fold(values.iter().map(|(key, value)| (key.as_str(), value)));
+        let folded = self.state.fold(writes.iter().map(|(key, value)| (key.as_str(), value)));
         folded.map_err(|error| Refusal::State(error.to_string()))?;
         Ok(vec![self.event(now, Body::StatePatched(StatePatched { writes, by }))])
     }

@@ -1,5 +1,6 @@
 //! Reducers: how a contribution and the value before it become the value after it.
 
+use antiphon_event::{Json, JsonKind};
 use serde_json::{Number, Value};
 
 use crate::expr::Type;
@@ -66,20 +67,35 @@ impl Reduce {
     }
 
     /// A contribution as it is folded: what `append` puts at the end is a list.
-    pub(crate) fn addition(self, contribution: Value) -> Value {
-        match contribution {
-            one if self == Self::Append && !one.is_array() => Value::Array(vec![one]),
-            addition => addition,
+    pub(crate) fn addition(self, contribution: Json) -> Json {
+        if self == Self::Append && contribution.kind() != JsonKind::List {
+            return Json::list([contribution]);
         }
+        contribution
     }
 
     /// Whether folding is no more than adding members to those that are there.
-    pub(crate) fn grows(self, old: Option<&Value>, addition: &Value) -> bool {
+    pub(crate) fn grows(self, old: Option<JsonKind>, addition: JsonKind) -> bool {
         matches!(
             (self, old, addition),
-            (Self::Append, None | Some(Value::Null | Value::Array(_)), Value::Array(_))
-                | (Self::Merge, None | Some(Value::Null | Value::Object(_)), Value::Object(_))
+            (Self::Append, None | Some(JsonKind::Null | JsonKind::List), JsonKind::List)
+                | (Self::Merge, None | Some(JsonKind::Null | JsonKind::Object), JsonKind::Object)
         )
+    }
+
+    /// Several contributions as one, which folds to what they would fold to one after the other.
+    pub(crate) fn together(self, contributions: Vec<Json>) -> Json {
+        let mut each = contributions.into_iter().map(|contribution| self.addition(contribution));
+        if each.len() > 1 && self == Self::Append {
+            return Json::concat(&each.collect::<Vec<_>>());
+        }
+        let first = each.next().unwrap_or_else(|| Json::from(()));
+        each.fold(first, |before, addition| match self {
+            Self::Last => addition,
+            Self::First => before,
+            // What cannot be folded is kept as it is, and refused when it is folded into the state.
+            _ => self.fold(Some(&before.value()), &addition.value()).map_or(addition, Json::from),
+        })
     }
 
     /// Whether the reducer can work on values of this schema. Where the schema leaves the type open, it can.
@@ -162,15 +178,6 @@ impl Reduce {
         };
         members.extend(new.iter().map(|(name, value)| (name.clone(), value.clone())));
         Ok(Value::Object(members))
-    }
-}
-
-/// Adds members to those that are there.
-pub(crate) fn grow(value: &mut Value, addition: Value) {
-    match (value, addition) {
-        (Value::Array(items), Value::Array(more)) if !items.is_empty() => items.extend(more),
-        (Value::Object(members), Value::Object(more)) if !members.is_empty() => members.extend(more),
-        (value, addition) => *value = addition,
     }
 }
 

@@ -35,7 +35,8 @@ pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
     let looked = task::wait(async { Ok(engine.look(&branch, args.at, None).await) })?;
     match looked {
         Ok(report) => {
-            for (title, value) in [("state", &report.state), ("output", &report.output.value())] {
+            let state = report.state.to_object().into();
+            for (title, value) in [("state", &state), ("output", &report.output.value())] {
                 let is_nothing = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
                 if !is_nothing {
                     lines.push(Line::new());
