@@ -10,15 +10,19 @@
 mod chain;
 mod fit;
 mod head;
+mod pack;
 mod proof;
 
-use antiphon_event::{Decoder, Event, Head, LINE_MAX};
+use std::collections::BTreeMap;
+
+use antiphon_event::{Body, Decoder, Event, Head, Json, LINE_MAX};
 use antiphon_port::Fault;
 use memchr::memchr;
 
 pub(crate) use chain::{chain, genesis, parts};
 pub(crate) use fit::fit;
 use head::shared;
+pub(crate) use pack::{pack, unpack};
 pub use proof::prove;
 
 /// How many bytes a record may have.
@@ -26,13 +30,28 @@ pub(crate) const RECORD_MAX: usize = 64 * 1024 * 1024;
 
 /// The events as lines. They are [`fit`].
 pub(crate) fn encode(events: &[Event]) -> String {
-    let mut out = Vec::with_capacity(64 + 192 * events.len());
+    let payloads: usize = events.iter().map(payload).sum();
+    let mut out = Vec::with_capacity(64 + 192 * events.len() + payloads);
     let shared = shared(events);
     write_shared(&mut out, &shared);
     for event in events {
         write_event(&mut out, event, &shared);
     }
     String::from_utf8(out).expect("JSON is UTF-8")
+}
+
+/// About how many bytes of an event are what nodes were given and gave, which may be a lot.
+fn payload(event: &Event) -> usize {
+    let all = |named: &Option<BTreeMap<String, Json>>| {
+        named.iter().flatten().map(|(name, json)| name.len() + json.size() + 4).sum::<usize>()
+    };
+    match &event.body {
+        Body::RunStart(start) => start.input.as_ref().map_or(0, Json::size) + all(&start.state),
+        Body::NodeStart(start) => start.input.as_ref().map_or(0, Json::size),
+        Body::NodeEnd(end) => end.output.size() + all(&end.writes),
+        Body::RunEnd(end) => end.final_output.size(),
+        _ => 0,
+    }
 }
 
 /// Writes the first line.

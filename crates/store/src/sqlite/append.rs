@@ -2,6 +2,7 @@
 
 use antiphon_event::{Body, Timestamp};
 use antiphon_port::{Ack, Batch, Branch, Fault, Position, Reply};
+use rusqlite::ToSql;
 use tokio::sync::oneshot;
 
 use super::fault::Trouble;
@@ -16,6 +17,8 @@ pub(super) struct Append {
     expected: u64,
     count: u64,
     lines: String,
+    /// What is kept in their place, if they are large.
+    packed: Option<Vec<u8>>,
     /// When its first and its last event happened.
     moments: (Option<Timestamp>, Option<Timestamp>),
     /// What the session is called from now on, if the batch says so.
@@ -38,6 +41,7 @@ impl Append {
             branch: branch.clone(),
             expected,
             count: batch.len() as u64,
+            packed: record::pack(&lines),
             lines,
             moments: (batch[0].head.at, batch.end().head.at),
             title,
@@ -49,7 +53,7 @@ impl Append {
 
     /// How many bytes it holds.
     pub(super) fn size(&self) -> usize {
-        self.lines.len()
+        self.lines.len() + self.packed.as_ref().map_or(0, Vec::len)
     }
 
     fn insert(&self, desk: &mut Desk) -> Result<Position, Trouble> {
@@ -70,7 +74,11 @@ impl Append {
         let mut insert = connection.prepare_cached(
             "INSERT INTO record (branch, first, last, hash, lines) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?;
-        insert.execute((head.key, int(position.first), int(position.last), &hash.0[..], &self.lines))?;
+        let kept: &dyn ToSql = match &self.packed {
+            Some(packed) => packed,
+            None => &self.lines,
+        };
+        insert.execute((head.key, int(position.first), int(position.last), &hash.0[..], kept))?;
         if let Some(title) = &self.title {
             let mut update = connection.prepare_cached("UPDATE session SET title = ?2 WHERE key = ?1")?;
             update.execute((head.session, title))?;

@@ -11,7 +11,7 @@ use antiphon_port::{
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::fault::{Place, Trouble};
-use super::row::{hash, int, position};
+use super::row::{hash, int, lines, position};
 use crate::record;
 
 /// About how many bytes of records one call reads.
@@ -107,7 +107,7 @@ fn records(
     )?;
     let mut rows = select.query((key, int(*positions.start())))?;
     while let Some(row) = rows.next()? {
-        let stored = Stored { first: position(row, 0)?, last: position(row, 1)?, lines: row.get(2)? };
+        let stored = Stored { first: position(row, 0)?, last: position(row, 1)?, lines: lines(row, 2)? };
         if stored.first > *positions.end() || !each(stored)? {
             break;
         }

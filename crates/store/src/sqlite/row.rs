@@ -1,8 +1,10 @@
-//! Values in rows: positions and hashes, and what to make of others that stand in their place.
+//! Values in rows: positions, hashes and lines, and what to make of others that stand in their place.
 
 use antiphon_port::Hash;
 use rusqlite::Row;
-use rusqlite::types::{FromSqlError, Type};
+use rusqlite::types::{FromSqlError, Type, ValueRef};
+
+use crate::record;
 
 /// A position as SQLite has numbers; beyond all of them if it is larger.
 pub(super) fn int(position: u64) -> i64 {
@@ -13,6 +15,16 @@ pub(super) fn int(position: u64) -> i64 {
 pub(super) fn position(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     let value: i64 = row.get(index)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))
+}
+
+/// The lines of a record, however they are kept.
+pub(super) fn lines(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
+    let ValueRef::Blob(packed) = row.get_ref(index)? else {
+        return row.get(index);
+    };
+    let wrong = || FromSqlError::Other("they are not as they were packed".into());
+    record::unpack(packed)
+        .ok_or_else(|| rusqlite::Error::FromSqlConversionFailure(index, Type::Blob, Box::new(wrong())))
 }
 
 /// A hash.

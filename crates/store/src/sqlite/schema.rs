@@ -12,13 +12,14 @@ use super::fault::{Place, Trouble};
 const APPLICATION: i64 = 0x416e_7470;
 
 /// The version of the tables below; a file says which it has.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// How long another process may hold the file before that is a fault.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Records are numbered as they come, so that each goes to the end of its table; their index finds the one that holds
-/// a position. The head of a branch is in its row, which is how a missing tail is noticed.
+/// a position. The lines of a large one are packed and a blob. The head of a branch is in its row, which is how a missing
+/// tail is noticed.
 const TABLES: &str = "
     CREATE TABLE session (
         key INTEGER PRIMARY KEY,

@@ -161,7 +161,7 @@ fn a_file_that_is_no_journal_is_refused() {
     drop(begun(&path));
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
     refused(expect![
-        "FILE: written by a later version (format 7; this one knows 2): update antiphon (do not try again)"
+        "FILE: written by a later version (format 7; this one knows 3): update antiphon (do not try again)"
     ]);
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
@@ -213,6 +213,31 @@ fn a_fold_that_is_not_of_these_events_or_not_whole_is_passed_over() {
         let found = Sqlite::open(&path).unwrap().saved(&branch, RUN, 99).wait().unwrap();
         assert_eq!(found.map(|saved| saved.seq), Some(2), "{tampering}");
     }
+}
+
+#[test]
+fn a_large_record_is_packed_and_read_and_proved_as_any_other() {
+    let (_folder, path) = file();
+    let (journal, branch) = begun(&path);
+    let large = "x".repeat(100_000);
+    journal.append(&branch, 3, says(&format!("{large} d"))).wait().unwrap();
+    journal.append(&branch, 5, says("e")).wait().unwrap();
+    assert_eq!(told(&journal, &branch, 3, 9), format!("4:{large} 5:d 6:e"));
+    assert!(matches!(journal.verify(&branch).wait().unwrap(), Verdict::Whole(_)));
+    drop(journal);
+    let connection = Connection::open(&path).unwrap();
+    let kept = "SELECT group_concat(typeof(lines) || (length(lines) < 10000)) FROM record";
+    assert_eq!(connection.query_row(kept, [], |row| row.get::<_, String>(0)).unwrap(), "text1,blob1,text1");
+    connection.execute("UPDATE record SET lines = substr(lines, 1, 50) WHERE first = 4", []).unwrap();
+    let journal = Sqlite::open(&path).unwrap();
+    assert!(matches!(journal.verify(&branch).wait().unwrap(), Verdict::Broken(_)));
+    check(
+        &path,
+        &journal.read(&branch, 3, 9).wait().unwrap_err(),
+        expect![
+            "FILE: what is stored is not what was written: Conversion error from type Blob at index: 2, they are not as they were packed (do not try again)"
+        ],
+    );
 }
 
 #[test]

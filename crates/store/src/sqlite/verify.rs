@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 
 use super::fault::Trouble;
 use super::read::{Part, lineage};
-use super::row::{hash, int, position};
+use super::row::{hash, int, lines, position};
 use crate::record;
 
 /// How many bytes are hashed at most to find out where a record belongs.
@@ -63,7 +63,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
         first: number(1)?,
         last: number(2)?,
         hash: hash(row, 3).ok(),
-        lines: row.get_ref(4)?.as_str().unwrap_or_default().to_owned(),
+        lines: lines(row, 4).unwrap_or_default(),
         branch: row.get_ref(5)?.as_i64().unwrap_or_default(),
     })
 }
