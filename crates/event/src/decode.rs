@@ -289,7 +289,7 @@ impl<'de> Visitor<'de> for &mut Scan<'_, 'de> {
                 "traceId" => self.name("traceId", &mut map, |context| &mut context.trace_id)?,
                 "spanId" => self.name("spanId", &mut map, |context| &mut context.span_id)?,
                 "parentSpanId" => {
-                    self.name("parentSpanId", &mut map, |context| &mut context.parent_span_id)?
+                    self.name("parentSpanId", &mut map, |context| &mut context.parent_span_id)?;
                 }
                 "messageId" => self.name("messageId", &mut map, |context| &mut context.message_id)?,
                 "nodeId" => self.name("nodeId", &mut map, |context| &mut context.node_id)?,

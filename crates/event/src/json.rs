@@ -7,7 +7,7 @@ mod list;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -26,13 +26,13 @@ pub(crate) const DEPTH_MAX: usize = 100;
 /// Two values are equal if their texts are; the text is on one line. A list may be kept as its items, which it then
 /// shares with whoever else has them ([`Json::list`]); its text is put together when somebody reads it.
 #[derive(Clone)]
-pub struct Json(Arc<Form>);
+pub struct Json(Form);
 
 /// How a value is kept.
+#[derive(Clone)]
 enum Form {
-    /// As its text; how many items it has once somebody wanted to know, if it is a list.
-    Text(Box<RawValue>, OnceLock<Option<usize>>),
-    List(List),
+    Text(Arc<RawValue>),
+    List(Arc<List>),
 }
 
 /// What a JSON value is.
@@ -54,12 +54,12 @@ pub enum Kind {
 
 impl Json {
     fn of(raw: Box<RawValue>) -> Self {
-        Self(Arc::new(Form::Text(raw, OnceLock::new())))
+        Self(Form::Text(raw.into()))
     }
 
     fn raw(&self) -> &RawValue {
-        match &*self.0 {
-            Form::Text(raw, _) => raw,
+        match &self.0 {
+            Form::Text(raw) => raw,
             Form::List(list) => list.text(),
         }
     }
@@ -71,15 +71,15 @@ impl Json {
 
     /// How many bytes its text has.
     pub fn size(&self) -> usize {
-        match &*self.0 {
-            Form::Text(raw, _) => raw.get().len(),
+        match &self.0 {
+            Form::Text(raw) => raw.get().len(),
             Form::List(list) => list.size(),
         }
     }
 
     /// What it is, without a look inside.
     pub fn kind(&self) -> Kind {
-        let Form::Text(raw, _) = &*self.0 else { return Kind::List };
+        let Form::Text(raw) = &self.0 else { return Kind::List };
         match raw.get().as_bytes().first() {
             Some(b'n') => Kind::Null,
             Some(b't' | b'f') => Kind::Bool,
@@ -96,8 +96,8 @@ impl Json {
     }
 
     fn parse(&self) -> serde_json::Result<Value> {
-        match &*self.0 {
-            Form::Text(raw, _) => serde_json::from_str(raw.get()),
+        match &self.0 {
+            Form::Text(raw) => serde_json::from_str(raw.get()),
             Form::List(list) => list.parse(),
         }
     }
@@ -220,8 +220,8 @@ impl fmt::Debug for Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &*self.0 {
-            Form::Text(raw, _) => raw.serialize(serializer),
+        match &self.0 {
+            Form::Text(raw) => raw.serialize(serializer),
             Form::List(list) => list.serialize(serializer),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, BranchId, ErrorCode, Event, Head, RunId};
+use antiphon_event::{self as event, Body, BranchId, ErrorCode, Event, Head, RunId};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Scheduler, Work, may_be_said};
 use futures_util::FutureExt;
@@ -84,8 +84,7 @@ impl Mouth {
             tracing::warn!(kind = body.tag(), "a node may not say this");
             return;
         }
-        let mut head = Head::default();
-        head.run_id = run;
+        let head = Head::from(event::Context { run_id: run, ..event::Context::default() });
         let event = Event { head, body, extra: Vec::new() };
         self.wake(|machine, attempt| Wake::Said(machine, attempt, Box::new(event))).await;
     }
@@ -133,7 +132,6 @@ fn call(scheduler: &Scheduler, attempt: Attempt, branch: &BranchId, mouth: Mouth
 pub(crate) type Outcome = Result<Reply, Failure>;
 
 /// What became of work that was begun.
-#[expect(clippy::large_enum_variant, reason = "it is taken apart as soon as it is there")]
 pub(crate) enum Begun {
     /// It came to its end at once.
     Done(Outcome),

@@ -162,7 +162,8 @@ fn is_ready(within: Duration) -> io::Result<bool> {
 fn next(within: Duration) -> io::Result<Option<Key>> {
     // More may have been read than one key.
     is_ready(Duration::ZERO)?;
-    if !event::poll(Duration::ZERO)? && !(is_ready(within)? && event::poll(Duration::ZERO)?) {
+    let has_read = || event::poll(Duration::ZERO);
+    if !(has_read()? || is_ready(within)? && has_read()?) {
         return Ok(None);
     }
     let Event::Key(key) = event::read()? else { return Ok(None) };

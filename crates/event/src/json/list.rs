@@ -64,7 +64,7 @@ impl Json {
         }
         // The brackets, and a comma after each but the last.
         let size = bytes + count + 1;
-        Self(Arc::new(Form::List(List { items, size, text: OnceLock::new() })))
+        Self(Form::List(Arc::new(List { items, size, text: OnceLock::new() })))
     }
 
     /// The items of several lists in one list; what is no list is one item.
@@ -84,24 +84,23 @@ impl Json {
 
     /// The list of these items as a text.
     fn of_items<T: Serialize>(items: &[T]) -> Self {
-        let raw = to_raw_value(items).expect("JSON texts are JSON");
-        Self(Arc::new(Form::Text(raw, OnceLock::from(Some(items.len())))))
+        Self::of(to_raw_value(items).expect("JSON texts are JSON"))
     }
 
-    /// How many items it has, if it is a list.
+    /// How many items it has, if it is a list; costs a look at all of its text unless it is kept as items.
     pub fn count(&self) -> Option<usize> {
-        match &*self.0 {
+        match &self.0 {
             Form::List(list) => Some(list.items.len()),
-            Form::Text(raw, count) => *count.get_or_init(|| {
+            Form::Text(raw) => {
                 let items = || serde_json::from_str::<Vec<IgnoredAny>>(raw.get()).ok();
                 (self.kind() == Kind::List).then(items).flatten().map(|items| items.len())
-            }),
+            }
         }
     }
 
     /// Its last item, if it is a list that has one.
     pub fn last(&self) -> Option<Self> {
-        match &*self.0 {
+        match &self.0 {
             Form::List(list) => list.items.last().cloned(),
             Form::Text(..) if self.kind() == Kind::List => self.parts().pop().map(Part::to_json),
             Form::Text(..) => None,
@@ -110,7 +109,7 @@ impl Json {
 
     /// The items of a list; of anything else the thing itself.
     pub fn items(&self) -> Vec<Self> {
-        match &*self.0 {
+        match &self.0 {
             Form::List(list) => list.items.to_vec(),
             Form::Text(..) => self.parts().into_iter().map(Part::to_json).collect(),
         }
@@ -118,9 +117,9 @@ impl Json {
 
     /// Whether its items are worth sharing.
     fn has_large_items(&self) -> bool {
-        match &*self.0 {
+        match &self.0 {
             Form::List(_) => true,
-            Form::Text(raw, _) => {
+            Form::Text(raw) => {
                 let size = raw.get().len();
                 size >= ITEM_MIN && size >= self.count().unwrap_or(1) * ITEM_MIN
             }
@@ -128,9 +127,9 @@ impl Json {
     }
 
     fn parts(&self) -> Vec<Part<'_>> {
-        match &*self.0 {
+        match &self.0 {
             Form::List(list) => list.items.iter().map(Part::Json).collect(),
-            Form::Text(raw, _) if self.kind() == Kind::List => {
+            Form::Text(raw) if self.kind() == Kind::List => {
                 let items: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
                 items.into_iter().map(Part::Text).collect()
             }

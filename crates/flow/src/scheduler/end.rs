@@ -154,7 +154,7 @@ impl Scheduler {
         reply: Reply,
         (writes, state): Written,
         rerouted: Option<&str>,
-    ) -> Result<(Box<NodeEnd>, Vec<Body>), Failure> {
+    ) -> Result<(NodeEnd, Vec<Body>), Failure> {
         let node = attempt.node;
         let hooks = &self.flow.settings().hooks;
         let mut extra = Vec::new();
@@ -176,7 +176,7 @@ impl Scheduler {
             ..self.moment(node, Handed::To(node))
         };
         let edges = self.edges(node, &reply, rerouted, &moment, &mut extra)?;
-        let end = Box::new(NodeEnd {
+        let end = NodeEnd {
             status: NodeStatus::Completed,
             execution: attempt.execution,
             attempt: attempt.attempt,
@@ -186,7 +186,7 @@ impl Scheduler {
             telemetry: reply.telemetry,
             writes,
             edges,
-        });
+        };
         Ok((end, extra))
     }
 
@@ -328,13 +328,13 @@ impl Scheduler {
     }
 
     /// Writes the end of an execution down, with the edges that are taken at once.
-    fn node_end(&self, attempt: Attempt, mut end: Box<NodeEnd>, now: Now, events: &mut Vec<Event>) {
+    fn node_end(&self, attempt: Attempt, mut end: NodeEnd, now: Now, events: &mut Vec<Event>) {
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         let shape = self.flow.shape();
         let place = events.len();
         events.reserve(1 + end.edges.len());
-        events.push(self.node_event(now, attempt.node, Body::NodeEnd(end)));
+        events.push(self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end))));
         for (position, &edge) in shape.leaving[attempt.node].iter().enumerate() {
             let Body::NodeEnd(end) = &events[place].body else { unreachable!("it was just put there") };
             if end.edges.get(position).is_some_and(|decision| decision.live) && !shape.back[edge] {
@@ -493,11 +493,11 @@ impl Scheduler {
         let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
-        self.node_event(now, attempt.node, Body::NodeEnd(end))
+        self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end)))
     }
 
-    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> Box<NodeEnd> {
-        Box::new(NodeEnd {
+    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {
+        NodeEnd {
             status,
             execution: attempt.execution,
             attempt: attempt.attempt,
@@ -507,7 +507,7 @@ impl Scheduler {
             telemetry: None,
             writes: None,
             edges: Vec::new(),
-        })
+        }
     }
 
     /// What a guard makes of a yes that no person gave.

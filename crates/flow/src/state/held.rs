@@ -19,6 +19,8 @@ pub(super) struct Held(Arc<Inner>);
 struct Inner {
     text: OnceLock<Json>,
     value: OnceLock<Value>,
+    /// How many items the text has, if it is that of a list.
+    count: OnceLock<Option<usize>>,
     list: Option<Box<List>>,
 }
 
@@ -48,7 +50,7 @@ impl Held {
     /// A value that may have been parsed.
     pub(super) fn new(text: Json, parsed: Option<Value>) -> Self {
         let value = parsed.map(OnceLock::from).unwrap_or_default();
-        Self(Arc::new(Inner { text: OnceLock::from(text), value, list: None }))
+        Self(Arc::new(Inner { text: OnceLock::from(text), value, ..Inner::default() }))
     }
 
     /// The value as JSON.
@@ -82,7 +84,7 @@ impl Held {
         match (&self.0.list, self.0.value.get()) {
             (_, Some(Value::Array(items))) => Some(items.len()),
             (Some(list), _) => Some(list.count()),
-            (None, _) => self.text().count(),
+            (None, _) => *self.0.count.get_or_init(|| self.text().count()),
         }
     }
 

@@ -845,7 +845,7 @@ async fn a_node_that_waits_for_its_next_attempt_leaves_its_place_to_others() {
         if call.attempt == 1 { Err(Failure::new("not at first")) } else { Ok(json!("at last")) }
     }));
     let slow = Node::function(Function::new(|_| async {
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
         Ok(json!("done"))
     }));
     let flow = Flow::new("places")
