@@ -4,7 +4,7 @@
 //! from theirs, without a look at all of it. Start reading at [`Held::append`].
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use antiphon_event::{Json, JsonKind};
 use imbl::Vector;
@@ -18,44 +18,36 @@ pub(super) struct Held(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     text: OnceLock<Json>,
-    value: OnceLock<Value>,
+    value: OnceLock<Arc<Value>>,
     /// How many items the text has, if it is that of a list.
     count: OnceLock<Option<usize>>,
     list: Option<Box<List>>,
 }
 
 /// What a list was appended together from.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct List {
     /// Lists, in order.
     pieces: Vector<Json>,
     count: OnceLock<usize>,
-    /// What was parsed before the last pieces came.
-    begun: Mutex<Option<Begun>>,
-}
-
-/// The items of the first pieces, parsed.
-struct Begun {
-    pieces: usize,
-    items: Items,
-}
-
-enum Items {
-    Own(Vec<Value>),
-    /// Those of a list that others still have.
-    Of(Held),
+    /// How many of the first pieces were parsed before the last ones came, and what they are.
+    begun: Option<(usize, Arc<Value>)>,
 }
 
 impl Held {
     /// A value that may have been parsed.
     pub(super) fn new(text: Json, parsed: Option<Value>) -> Self {
-        let value = parsed.map(OnceLock::from).unwrap_or_default();
+        let value = parsed.map(Arc::new).map(OnceLock::from).unwrap_or_default();
         Self(Arc::new(Inner { text: OnceLock::from(text), value, ..Inner::default() }))
+    }
+
+    fn parsed(&self) -> Option<&Value> {
+        self.0.value.get().map(|value| &**value)
     }
 
     /// The value as JSON.
     pub(super) fn text(&self) -> &Json {
-        self.0.text.get_or_init(|| match (&self.0.list, self.0.value.get()) {
+        self.0.text.get_or_init(|| match (&self.0.list, self.parsed()) {
             (Some(list), _) => Json::concat(&list.pieces),
             (None, Some(Value::Array(items))) => Json::list(items.iter().cloned().map(Json::from)),
             (None, value) => Json::from(value.cloned().unwrap_or_default()),
@@ -66,13 +58,13 @@ impl Held {
     pub(super) fn value(&self) -> &Value {
         self.0.value.get_or_init(|| {
             let parsed = self.0.list.as_ref().and_then(|list| list.parse());
-            parsed.unwrap_or_else(|| self.text().value())
+            Arc::new(parsed.unwrap_or_else(|| self.text().value()))
         })
     }
 
     /// What it is.
     pub(super) fn kind(&self) -> JsonKind {
-        match (&self.0.list, self.0.value.get()) {
+        match (&self.0.list, self.parsed()) {
             (Some(_), _) | (None, Some(Value::Array(_))) => JsonKind::List,
             (None, Some(Value::Object(_))) => JsonKind::Object,
             (None, _) => self.text().kind(),
@@ -81,7 +73,7 @@ impl Held {
 
     /// How many items it has, if it is a list.
     pub(super) fn count(&self) -> Option<usize> {
-        match (&self.0.list, self.0.value.get()) {
+        match (&self.0.list, self.parsed()) {
             (_, Some(Value::Array(items))) => Some(items.len()),
             (Some(list), _) => Some(list.count()),
             (None, _) => *self.0.count.get_or_init(|| self.text().count()),
@@ -99,39 +91,35 @@ impl Held {
         let mut list = self.unfold();
         let count = list.count.get().map(|count| count + addition.count().unwrap_or_default());
         list.count = count.map(OnceLock::from).unwrap_or_default();
-        if let (Some(begun), Some(Value::Array(more))) = (begun(&mut list.begun), parsed) {
-            begun.extend(list.pieces.len(), more);
+        let mut value = OnceLock::new();
+        if let Some((_, whole)) = list.begun.take_if(|(pieces, _)| *pieces == list.pieces.len()) {
+            match grown(whole, &addition, parsed) {
+                Ok(grown) => value = OnceLock::from(grown),
+                Err(whole) => list.begun = Some((list.pieces.len(), whole)),
+            }
         }
         list.pieces.push_back(addition);
-        self.0 = Arc::new(Inner { list: Some(Box::new(list)), ..Inner::default() });
+        self.0 = Arc::new(Inner { value, list: Some(Box::new(list)), ..Inner::default() });
     }
 
     /// The pieces of a list and what of them is parsed: taken out of it, or shared with it if other states have it too.
     fn unfold(&mut self) -> List {
         let whole = if self.0.list.is_none() { Some(self.text()) } else { self.0.text.get() };
         let whole = whole.cloned();
-        let (mut list, items) = if let Some(inner) = Arc::get_mut(&mut self.0) {
-            let items = inner.value.take().and_then(|value| match value {
-                Value::Array(items) => Some(Items::Own(items)),
-                _ => None,
-            });
-            (inner.list.take().map(|list| *list).unwrap_or_default(), items)
-        } else {
-            let is_parsed = self.0.value.get().is_some_and(Value::is_array);
-            let list = self.0.list.as_ref().map(|list| list.share()).unwrap_or_default();
-            (list, is_parsed.then(|| Items::Of(self.clone())))
+        let (list, value) = match Arc::get_mut(&mut self.0) {
+            Some(inner) => (inner.list.take(), inner.value.take()),
+            None => (self.0.list.clone(), self.0.value.get().cloned()),
         };
+        let mut list = list.map(|list| *list).unwrap_or_default();
         let pieces = list.pieces.len();
-        if let Some(items) = items {
-            list.begun = Mutex::new(Some(Begun { pieces, items }));
+        if let Some(value) = value.filter(|value| value.is_array()) {
+            list.begun = Some((pieces, value));
         }
-        let begun = begun(&mut list.begun);
-        if let Some(whole) = whole.filter(|_| begun.as_ref().is_none_or(|begun| begun.pieces == pieces)) {
+        let is_whole = |begun: &(usize, _)| begun.0 == pieces;
+        if let Some(whole) = whole.filter(|_| list.begun.as_ref().is_none_or(is_whole)) {
             // What has been put together need not be kept in pieces as well.
             list.pieces = Vector::unit(whole);
-            if let Some(begun) = begun {
-                begun.pieces = 1;
-            }
+            list.begun = list.begun.map(|(_, value)| (1, value));
         }
         list
     }
@@ -141,6 +129,7 @@ impl Held {
     pub(super) fn merge(&mut self, addition: Value) {
         self.value();
         let own = Arc::get_mut(&mut self.0).and_then(|inner| inner.value.take());
+        let own = own.and_then(|value| Arc::try_unwrap(value).ok());
         let mut value = own.unwrap_or_else(|| self.value().clone());
         match (&mut value, addition) {
             (Value::Object(members), Value::Object(more)) => members.extend(more),
@@ -150,11 +139,17 @@ impl Held {
     }
 }
 
-impl List {
-    fn share(&self) -> Self {
-        Self { pieces: self.pieces.clone(), count: self.count.clone(), begun: Mutex::default() }
+/// Parsed items with those of a list behind them, if nobody else has them; else the items as they are.
+fn grown(mut items: Arc<Value>, addition: &Json, parsed: Option<Value>) -> Result<Arc<Value>, Arc<Value>> {
+    let Some(Value::Array(own)) = Arc::get_mut(&mut items) else { return Err(items) };
+    match parsed.unwrap_or_else(|| addition.value()) {
+        Value::Array(more) => own.extend(more),
+        one => own.push(one),
     }
+    Ok(items)
+}
 
+impl List {
     fn count(&self) -> usize {
         let counted = || self.pieces.iter().map(|piece| piece.count().unwrap_or(1)).sum();
         *self.count.get_or_init(counted)
@@ -162,11 +157,9 @@ impl List {
 
     /// All items, parsed; nothing if a piece cannot be.
     fn parse(&self) -> Option<Value> {
-        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (mut items, done) = match begun {
-            None => (Vec::new(), 0),
-            Some(Begun { pieces, items: Items::Own(items) }) => (items, pieces),
-            Some(Begun { pieces, items: Items::Of(held) }) => (held.value().as_array()?.clone(), pieces),
+        let (done, mut items) = match &self.begun {
+            None => (0, Vec::new()),
+            Some((pieces, begun)) => (*pieces, begun.as_array()?.clone()),
         };
         for piece in self.pieces.iter().skip(done) {
             let Value::Array(more) = piece.value() else { return None };
@@ -176,25 +169,9 @@ impl List {
     }
 }
 
-impl Begun {
-    /// Takes in the next piece, if all before it are there.
-    fn extend(&mut self, piece: usize, more: Vec<Value>) {
-        if let Items::Own(items) = &mut self.items
-            && self.pieces == piece
-        {
-            items.extend(more);
-            self.pieces += 1;
-        }
-    }
-}
-
-fn begun(begun: &mut Mutex<Option<Begun>>) -> Option<&mut Begun> {
-    begun.get_mut().unwrap_or_else(PoisonError::into_inner).as_mut()
-}
-
 impl From<Value> for Held {
     fn from(value: Value) -> Self {
-        Self(Arc::new(Inner { value: OnceLock::from(value), ..Inner::default() }))
+        Self(Arc::new(Inner { value: OnceLock::from(Arc::new(value)), ..Inner::default() }))
     }
 }
 
