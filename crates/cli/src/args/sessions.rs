@@ -71,6 +71,10 @@ pub(crate) struct Show {
     /// As it was when this event had happened.
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
+
+    /// One JSON object, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `antiphon sessions events`.

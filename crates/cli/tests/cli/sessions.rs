@@ -400,3 +400,28 @@ fn a_head_that_was_kept_proves_a_history_and_a_changed_record_is_named() {
         the record of events 1 to 12 of <id>/main was changed: the bytes do not give the hash that was written with them
     "#]].assert_eq(&told);
 }
+
+#[test]
+fn programs_learn_how_a_session_stands() {
+    let gate = "antiphon: 1\nnodes: {gate: {human: {prompt: q}}}\n";
+    let place = Place::new(&[("count.yaml", COUNT), ("gate.yaml", gate)]);
+    let json = |args: &[&str]| -> Vec<serde_json::Value> {
+        let lines = place.run(args).out;
+        lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    place.run(&["run", "count.yaml"]);
+    place.run(&["run", "gate.yaml"]);
+    let listed = json(&["sessions", "ls", "--json"]);
+    let statuses: Vec<&str> = listed.iter().map(|line| line["status"].as_str().expect("a word")).collect();
+    assert_eq!(statuses, ["waiting", "completed"]);
+    let gate = &json(&["sessions", "show", "last", "--json"])[0];
+    assert_eq!((&gate["status"], &gate["asked"][0]["prompt"]), (&"waiting".into(), &"q".into()));
+    let first = listed[1]["id"].as_str().expect("an id");
+    let count = &json(&["sessions", "show", first, "--json"])[0];
+    assert_eq!(
+        (&count["status"], &count["state"]["n"], &count["output"], &count["nodes"]["two"]),
+        (&"completed".into(), &2.into(), &"2".into(), &"COMPLETED".into())
+    );
+    let before = &json(&["sessions", "show", first, "--at", "3", "--json"])[0];
+    assert_eq!((&before["state"]["n"], &before["events"]), (&1.into(), &3.into()));
+}

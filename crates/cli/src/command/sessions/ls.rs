@@ -1,6 +1,6 @@
 //! `antiphon sessions ls`: a table of sessions.
 
-use antiphon_event::Timestamp;
+use antiphon_event::{SessionId, Timestamp};
 use antiphon_port::{Page, SessionSummary};
 use anyhow::Result;
 use serde_json::json;
@@ -17,7 +17,7 @@ pub(super) fn run(args: &Ls, output: &mut Output) -> Result<()> {
     let sessions = shelf.journal.sessions(Page { after: None, limit: args.limit }).wait()?;
     if args.json {
         for session in &sessions {
-            output.text(&format!("{}\n", line(session)))?;
+            output.text(&format!("{}\n", line(session, status(&shelf, session)?)))?;
         }
         return Ok(());
     }
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Ls, output: &mut Output) -> Result<()> {
         table.row(vec![
             Line::new().ink(Ink::Strong, session.id.as_str()),
             Line::new().plain(session.title.as_deref().unwrap_or_default()),
-            status(&shelf, session)?,
+            status(&shelf, session)?.map_or_else(Line::new, |word| crate::render::status(&word)),
             Line::new().ink(Ink::Faint, session.updated_at.map(moment).unwrap_or_default()),
             Line::new().plain(unit::count(session.branches)),
             Line::new().plain(unit::count(session.seq)),
@@ -44,31 +44,33 @@ pub(super) fn run(args: &Ls, output: &mut Output) -> Result<()> {
     Ok(output.text(&paint(&lines, page.palette))?)
 }
 
-/// How the last run of the first branch stands.
-fn status(shelf: &Shelf, session: &SessionSummary) -> Result<Line> {
+/// How the last run of the first branch stands; nothing if there is none.
+fn status(shelf: &Shelf, session: &SessionSummary) -> Result<Option<String>> {
     let branches = shelf.journal.branches(&session.id).wait()?;
-    let Some(first) = branches.first() else { return Ok(Line::new()) };
+    let Some(first) = branches.first() else { return Ok(None) };
     let branch = antiphon_port::Branch::new(session.id.clone(), first.branch.clone());
     let mut standing = Standing::default();
     shelf.each(&branch, 0, |event| {
         standing.apply(&event);
         Ok(())
     })?;
-    let word = match &standing.root {
-        None => return Ok(Line::new()),
-        Some(root) => match &root.ended {
-            Some(status) => status.as_str().to_lowercase(),
-            None if !standing.asked.is_empty() => "waiting".to_owned(),
-            None if shelf.journal.claim(&session.id).is_err() => "running".to_owned(),
-            None => "interrupted".to_owned(),
-        },
-    };
-    Ok(crate::render::status(&word))
+    Ok(word(shelf, &session.id, &standing))
 }
 
-fn line(session: &SessionSummary) -> serde_json::Value {
+/// The word for how a run stands.
+pub(super) fn word(shelf: &Shelf, session: &SessionId, standing: &Standing) -> Option<String> {
+    let root = standing.root.as_ref()?;
+    Some(match &root.ended {
+        Some(status) => status.as_str().to_lowercase(),
+        None if !standing.asked.is_empty() => "waiting".to_owned(),
+        None if shelf.journal.claim(session).is_err() => "running".to_owned(),
+        None => "interrupted".to_owned(),
+    })
+}
+
+fn line(session: &SessionSummary, status: Option<String>) -> serde_json::Value {
     json!({
-        "id": session.id, "title": session.title, "createdAt": session.created_at,
+        "id": session.id, "title": session.title, "status": status, "createdAt": session.created_at,
         "updatedAt": session.updated_at, "branches": session.branches, "events": session.seq,
     })
 }

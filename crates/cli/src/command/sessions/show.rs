@@ -1,9 +1,11 @@
 //! `antiphon sessions show`: how a session stands, or stood at some event.
 
+use antiphon_event::Event;
 use antiphon_port::Branch;
 use antiphon_runtime::{Engine, Refused};
 use antiphon_view::{Fold, Timeline};
 use anyhow::{Result, bail};
+use serde_json::{Value, json};
 
 use crate::args::sessions::Show;
 use crate::live::ask;
@@ -21,6 +23,10 @@ pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
     let last = events.last().and_then(|event| event.head.seq).unwrap_or(0);
     if let Some(at) = args.at.filter(|at| *at > last) {
         bail!("branch {} has {last} events, so there is no event {at}", branch.branch);
+    }
+    if args.json {
+        let shown = object(shelf, &branch, &events, args.at)?;
+        return Ok(output.text(&format!("{shown}\n"))?);
     }
     let page = output.page();
     let mut lines = heading(&shelf, &branch, args.at)?;
@@ -52,6 +58,34 @@ pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
     Ok(output.text(&paint(&lines, page.palette))?)
 }
 
+/// The same for programs.
+fn object(shelf: Shelf, branch: &Branch, events: &[Event], at: Option<u64>) -> Result<Value> {
+    let standing = Standing::of(events);
+    let branches = shelf.journal.branches(&branch.session).wait()?.into_iter().map(|other| {
+        let from = other.fork.map(|fork| json!({"branch": fork.from.branch, "seq": fork.seq}));
+        json!({"branch": other.branch, "events": other.seq, "from": from})
+    });
+    let mut shown = json!({
+        "id": branch.session, "branch": branch.branch, "events": events.len(),
+        "status": super::ls::word(&shelf, &branch.session, &standing),
+        "run": standing.root.as_ref().map(|root| &root.run),
+        "branches": branches.collect::<Vec<_>>(),
+        "asked": standing.asked.iter().map(|asked| &asked.relay).collect::<Vec<_>>(),
+    });
+    let engine = Engine::new(shelf.journal);
+    match task::wait(async { Ok(engine.look(branch, at, None).await) })? {
+        Ok(report) => {
+            let statuses = report.statuses.iter().map(|(node, status)| (node.to_string(), json!(status)));
+            shown["nodes"] = Value::Object(statuses.collect());
+            shown["state"] = report.state;
+            shown["output"] = report.output.value();
+        }
+        Err(Refused::NoRun(_) | Refused::NoFlow(_)) => {}
+        Err(refused) => return Err(refused.into()),
+    }
+    Ok(shown)
+}
+
 fn heading(shelf: &Shelf, branch: &Branch, at: Option<u64>) -> Result<Vec<Line>> {
     let as_of = at.map(|at| format!(", as of event {at}")).unwrap_or_default();
     let title = Line::new()
@@ -69,9 +103,9 @@ fn heading(shelf: &Shelf, branch: &Branch, at: Option<u64>) -> Result<Vec<Line>>
     Ok(lines)
 }
 
-fn text(value: &serde_json::Value) -> String {
+fn text(value: &Value) -> String {
     match value {
-        serde_json::Value::String(text) => text.clone(),
+        Value::String(text) => text.clone(),
         value => serde_json::to_string_pretty(value).expect("a value can be written"),
     }
 }
