@@ -6,7 +6,7 @@
 
 pub(crate) mod agent;
 mod call;
-mod consent;
+pub(crate) mod consent;
 pub(crate) mod dialogue;
 mod keys;
 mod markdown;

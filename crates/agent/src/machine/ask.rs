@@ -205,7 +205,7 @@ impl Agent {
     }
 
     /// The rule that covers a call and its like, if one can.
-    fn rule_for(&self, call: &Call, input: &Json, now: Now<'_>) -> Option<Rule> {
+    pub(super) fn rule_for(&self, call: &Call, input: &Json, now: Now<'_>) -> Option<Rule> {
         let input = self.outfit().check(&call.name, input).unwrap_or_else(|_| input.clone());
         let subjects = now.world.subjects(&call.name, &input);
         let sources = self.sources(&input);

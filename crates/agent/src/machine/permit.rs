@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use antiphon_event::body::request::Relay;
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{Body, Event, Json, RelayKind, Timestamp};
+use antiphon_event::{Body, Event, Json, RelayKind, Scope, Timestamp};
 
 use super::ask::{cancelled, denied};
 use super::calls::{Call, State};
@@ -198,9 +198,11 @@ impl Agent {
     }
 
     fn ask_permission(&self, call: &Call, input: Json, why: String, now: Now<'_>) -> Event {
+        let only_once = self.rule_for(call, &input, now).is_none();
         let relay = Relay {
             kind: RelayKind::Permission,
             params: Some(input),
+            scopes: only_once.then(|| vec![Scope::Call]),
             prompt: Some(why),
             ..self.request(format!("{}:permission", call.id), Some(call), now)
         };
@@ -224,6 +226,7 @@ impl Agent {
             options: None,
             schema: None,
             expires_at,
+            scopes: None,
         }
     }
 }

@@ -90,7 +90,7 @@ impl Consent {
         }
         if options == 0 && !self.is_in_words() {
             keys.push(("y".to_owned(), "yes"));
-            if self.asked.relay.kind == RelayKind::Permission {
+            if self.may_last() {
                 keys.push(("s".to_owned(), "for this session"));
                 keys.push(("p".to_owned(), "for this project"));
             }
@@ -114,20 +114,21 @@ impl Consent {
             return Pressed::Answer(self.answer(option), option.clone());
         }
         let is_plain = options.is_empty() && !self.is_in_words();
-        let is_permission = self.asked.relay.kind == RelayKind::Permission;
+        let may_last = self.may_last();
         match key.to_ascii_lowercase() {
             'y' if is_plain => Pressed::Answer(self.yes(Scope::Call), "yes".to_owned()),
-            's' if is_permission => {
-                Pressed::Answer(self.yes(Scope::Session), "yes, for this session".to_owned())
-            }
-            'p' if is_permission => {
-                Pressed::Answer(self.yes(Scope::Project), "yes, for this project".to_owned())
-            }
+            's' if may_last => Pressed::Answer(self.yes(Scope::Session), "yes, for this session".to_owned()),
+            'p' if may_last => Pressed::Answer(self.yes(Scope::Project), "yes, for this project".to_owned()),
             'a' if self.is_in_words() => Pressed::Words,
             'n' => Pressed::No,
             'v' if self.asked.relay.params.is_some() => Pressed::View,
             _ => Pressed::Nothing,
         }
+    }
+
+    /// Whether a yes can hold for longer than this call.
+    fn may_last(&self) -> bool {
+        may_last(&self.asked.relay)
     }
 
     fn is_question(&self) -> bool {
@@ -182,6 +183,12 @@ impl Consent {
     }
 }
 
+/// Whether a yes can hold for longer than the call it is about.
+pub(crate) fn may_last(relay: &Relay) -> bool {
+    let reaches_further = |scopes: &Vec<Scope>| scopes.iter().any(|scope| *scope != Scope::Call);
+    relay.kind == RelayKind::Permission && relay.scopes.as_ref().is_none_or(reaches_further)
+}
+
 /// Whether any words are an answer.
 pub(super) fn wants_words(relay: &Relay) -> bool {
     relay.kind == RelayKind::Question || relay.schema.is_some()
@@ -219,6 +226,21 @@ mod tests {
             told.extend([key.to_string(), ": ".to_owned(), means, "\n".to_owned()]);
         }
         expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn what_no_rule_can_be_made_of_is_allowed_once() {
+        check(
+            json!({"kind": "permission", "tool": "bash", "params": {"command": "a > b"}, "scopes": ["call"]}),
+            "ysp",
+            expect![[r#"
+                ? bash a > b
+                  y yes · n no · v view all
+                y: {"approved":true,"scope":"call"}
+                s: nothing
+                p: nothing
+            "#]],
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::args::flows::Answers;
+use crate::chat::consent::may_last;
 use crate::output::notice;
 use crate::render::{Ink, Line, Page, paint, paragraphs, payload, unit};
 use crate::standing::{Asked, Standing};
@@ -89,6 +90,12 @@ impl Decisions {
         let Some(scope) = self.always.clone().filter(|_| matches!(said, Said::Yes)) else { return Ok(None) };
         if asked.relay.kind != RelayKind::Permission {
             bail!("{} is asked once: only a permission can be given for longer (--always)", asked.relay.id);
+        }
+        if scope != Scope::Call && !may_last(&asked.relay) {
+            bail!(
+                "{} can be allowed for this call only: no rule can be made of it (--always)",
+                asked.relay.id
+            );
         }
         Ok(Some(scope))
     }

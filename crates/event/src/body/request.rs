@@ -30,6 +30,8 @@ pub struct Relay {
     pub schema: Option<Json>,
     /// When it is decided without an answer.
     pub expires_at: Option<Timestamp>,
+    /// How far a yes can reach, if not as far as one likes: of some calls no rule can be made.
+    pub scopes: Option<Vec<Scope>>,
 }
 
 /// A request was answered, by a person or by the clock.

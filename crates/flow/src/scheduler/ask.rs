@@ -135,6 +135,7 @@ impl Scheduler {
             options: None,
             schema: None,
             expires_at: None,
+            scopes: None,
         }
     }
 
