@@ -11,7 +11,8 @@ use antiphon_event::Mode;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_flow::Limits;
 use antiphon_port::{Batch, Branch, Journal};
-use antiphon_view::{Changes, Repl, View};
+use antiphon_view::messages::Scope;
+use antiphon_view::{Changes, Messages, Projected, Repl, View};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -560,4 +561,21 @@ async fn wherever_its_process_dies_another_one_comes_to_the_same_answer() {
         assert_eq!(came.output, report.output, "after {kept} events:\n{}", told(&events));
         assert_eq!(printed(&events), printed(&all), "after {kept} events:\n{}", told(&events));
     }
+}
+
+#[tokio::test]
+async fn the_answer_of_code_is_a_message_of_its_own_after_what_the_code_printed() {
+    let script = Script::new().reply(code("console.log('one'); FINAL('two')"));
+    let engine = engine(script, memory());
+    let mut run = engine.talk(definition(json!({})), Invocation::new("go")).await.expect("accepted");
+    answer(&mut run, true).await;
+    let mut seen = Projected::new(Messages::of(Scope::Root));
+    for event in &events(&run).await {
+        seen.apply(event, &mut Changes::default());
+    }
+    let messages = serde_json::to_value(seen.projection().list(seen.conversation())).expect("JSON");
+    let contents: Vec<&Value> =
+        messages.as_array().expect("a list").iter().map(|said| &said["content"]).collect();
+    let wrote = "I run this:\n```js\nconsole.log('one'); FINAL('two')\n```\n";
+    assert_eq!(contents, ["go", wrote, "one\n", "two"]);
 }

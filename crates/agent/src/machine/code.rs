@@ -257,7 +257,10 @@ impl Agent {
     /// Says the final answer of code.
     pub(super) fn say_answer(&self, answer: &str, now: Now<'_>) -> Event {
         let text = Text { id: self.stream("answer").into(), content: answer.to_owned(), provenance: None };
-        self.event(now, Body::Text(text))
+        let mut event = self.event(now, Body::Text(text));
+        // It is no part of what the model said, and comes after what its code printed.
+        event.head.message_id = event.head.message_id.take().map(|step| format!("{step}/answer").into());
+        event
     }
 
     /// What the code under way came to.
