@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::schema::Schema;
 use detector::Detector;
@@ -187,13 +187,72 @@ impl Guard {
 }
 
 /// A value without what those guards take out that this is said of.
-pub(crate) fn cleaned(guards: &[Guard], value: Value, takes_out: impl Fn(&Guard) -> bool) -> Value {
+pub(crate) fn cleaned(
+    guards: &[Guard],
+    value: Value,
+    takes_out: impl Fn(&Guard) -> bool,
+    inspect: impl Fn(&Guard, &Value) -> Verdict,
+) -> Value {
     let each = guards.iter().filter(|guard| takes_out(guard));
-    each.fold(value, |value, guard| match guard.inspect(&value) {
+    each.fold(value, |value, guard| match inspect(guard, &value) {
         Verdict::Violated { sanitized: Some(clean), .. } => clean,
         Verdict::Violated { sanitized: None, .. } | Verdict::Passed => value,
     })
 }
+
+impl Guard {
+    /// The same for blocks of content: what says of what kind one is, and which node it came from, is not looked at, and
+    /// stays. Schemas and checks of one's own see all of it.
+    pub(crate) fn inspect_blocks(&self, value: &Value, is_node: impl Fn(&str) -> bool) -> Verdict {
+        let sees_all = matches!(self.check, Check::Schema(_) | Check::Custom(_));
+        let (Value::Array(blocks), false) = (value, sees_all) else { return self.inspect(value) };
+        let is_label = |name: &str, value: &Value| match name {
+            "type" => value == "text",
+            "nodeId" => value.as_str().is_some_and(&is_node),
+            _ => false,
+        };
+        let labels = |block: &Value| -> Map<String, Value> {
+            let members =
+                block.as_object().into_iter().flatten().filter(|(name, value)| is_label(name, value));
+            members.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        let labels: Vec<Map<String, Value>> = blocks.iter().map(labels).collect();
+        let bare = blocks.iter().map(|block| bare(block, is_label)).collect();
+        match self.inspect(&Value::Array(bare)) {
+            Verdict::Violated { message, sanitized: Some(Value::Array(clean)) } => {
+                let blocks = blocks.iter().zip(clean).zip(labels);
+                let again = blocks.map(|((block, clean), labels)| labelled(block, clean, labels));
+                Verdict::Violated { message, sanitized: Some(again.collect()) }
+            }
+            other => other,
+        }
+    }
+}
+
+/// A block of content without its labels: only its text, if that is all there is besides.
+fn bare(block: &Value, is_label: impl Fn(&str, &Value) -> bool) -> Value {
+    let Value::Object(members) = block else { return block.clone() };
+    let mut members = members.clone();
+    members.retain(|name, value| !is_label(name, value));
+    match members.get(TEXT) {
+        Some(text @ Value::String(_)) if members.len() == 1 => text.clone(),
+        _ => Value::Object(members),
+    }
+}
+
+/// A block that was looked at without its labels, with them.
+fn labelled(block: &Value, clean: Value, labels: Map<String, Value>) -> Value {
+    let mut members = match clean {
+        Value::Object(members) => members,
+        text if block.is_object() => Map::from_iter([(TEXT.to_owned(), text)]),
+        other => return other,
+    };
+    members.extend(labels);
+    Value::Object(members)
+}
+
+/// The member of a block that holds its text.
+const TEXT: &str = "text";
 
 fn place(pointer: &str) -> String {
     if pointer.is_empty() { String::new() } else { format!(" at {pointer}") }

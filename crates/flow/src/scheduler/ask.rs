@@ -315,7 +315,7 @@ fn withheld(guards: &[Guard], value: Json) -> (Json, bool) {
     if !guards.iter().any(|guard| guard.check.withholds()) {
         return (value, false);
     }
-    let shown = Json::from(cleaned(guards, value.value(), |guard| guard.check.withholds()));
+    let shown = Json::from(cleaned(guards, value.value(), |guard| guard.check.withholds(), Guard::inspect));
     let is_less = shown != value;
     (shown, is_less)
 }

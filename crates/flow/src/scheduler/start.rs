@@ -218,7 +218,17 @@ impl Scheduler {
         let advice = advice.map_err(|why| Failure::of(ErrorCode::Hook, why))?;
         let given = advice.input.unwrap_or(given).value();
         let guards = &self.flow.nodes()[node].guards.input;
-        Ok(Json::from(cleaned(guards, given, |guard| guard.action == Action::Sanitize)))
+        let takes_out = |guard: &Guard| guard.action == Action::Sanitize;
+        let inspect = |guard: &Guard, value: &Value| self.inspect(node, guard, value);
+        Ok(Json::from(cleaned(guards, given, takes_out, inspect)))
+    }
+
+    /// What a guard says about what a node gets or gives.
+    fn inspect(&self, node: NodeIndex, guard: &Guard, value: &Value) -> Verdict {
+        if !self.flow.nodes()[node].work.reads_blocks() {
+            return guard.inspect(value);
+        }
+        guard.inspect_blocks(value, |id| self.flow.index(id).is_some())
     }
 
     /// The number of the execution and attempt that comes next.
@@ -285,7 +295,7 @@ impl Scheduler {
         let mut stopped: Option<(String, String)> = None;
         let mut rerouted: Option<String> = None;
         for guard in guards {
-            let verdict = guard.inspect(&value.value());
+            let verdict = self.inspect(node, guard, &value.value());
             let passed = verdict == Verdict::Passed;
             events.push(self.node_event(now, node, guard_result(guard, passed)));
             let Verdict::Violated { message, sanitized } = verdict else { continue };

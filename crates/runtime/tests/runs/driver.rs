@@ -873,3 +873,24 @@ async fn a_node_that_waits_for_its_next_attempt_leaves_its_place_to_others() {
     ];
     assert_eq!(told, expected);
 }
+
+#[tokio::test]
+async fn guards_do_not_look_at_what_says_where_content_came_from() {
+    let digits = Check::MustNotMatch(Pattern::parse("1|text").expect("a pattern"));
+    let guard = Guard { id: "digits".into(), check: digits, action: Action::Sanitize };
+    let ask = Node::human(Human { prompt: "q".into(), ..Human::default() }).guard_input(guard);
+    let flow = Flow::new("labels")
+        .node("n01", expression("'a 1'"))
+        .node("h", ask)
+        .edge(Edge::new("n01", "h"))
+        .build()
+        .expect("sound");
+    let mut run = engine().start(flow, Invocation::new(json!("T"))).await.expect("accepted");
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Paused);
+    let about = events(&run).await.into_iter().find_map(|event| match event.body {
+        Body::Relay(relay) => relay.params,
+        _ => None,
+    });
+    let block = json!({"type": "text", "text": "a [removed: match]", "nodeId": "n01"});
+    assert_eq!(about.expect("it asks").value(), json!([{"type": "text", "text": "T"}, block]));
+}
