@@ -75,7 +75,9 @@ impl Json {
         {
             return (*one).clone();
         }
-        if lists.iter().all(|list| list.has_large_items()) {
+        let count: usize = lists.iter().map(|list| list.count().unwrap_or(1)).sum();
+        let bytes: usize = lists.iter().map(|list| list.size()).sum();
+        if bytes >= count * ITEM_MIN {
             return Self::list(lists.iter().flat_map(|list| list.items()));
         }
         let parts: Vec<Part<'_>> = lists.iter().flat_map(|list| list.parts()).collect();
@@ -112,17 +114,6 @@ impl Json {
         match &self.0 {
             Form::List(list) => list.items.to_vec(),
             Form::Text(..) => self.parts().into_iter().map(Part::to_json).collect(),
-        }
-    }
-
-    /// Whether its items are worth sharing.
-    fn has_large_items(&self) -> bool {
-        match &self.0 {
-            Form::List(_) => true,
-            Form::Text(raw) => {
-                let size = raw.get().len();
-                size >= ITEM_MIN && size >= self.count().unwrap_or(1) * ITEM_MIN
-            }
         }
     }
 
@@ -214,9 +205,10 @@ mod tests {
 
     #[test]
     fn large_items_are_shared() {
-        let item = large("x");
+        let item = large("xx");
         let list = Json::list([item.clone(), item.clone()]);
         let both = Json::concat([&list, &list]);
+        let both = Json::concat([&Json::list([]), &both, &text("[ 1 ]"), &list]);
         let shared = |json: Option<Json>| json.is_some_and(|json| std::ptr::eq(json.as_str(), item.as_str()));
         assert!(shared(list.last()) && shared(both.last()));
     }
