@@ -331,10 +331,9 @@ pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<
     let (flow, item) = match &around.flow().nodes()[attempt.node].work {
         Work::Flow(flow) | Work::Swarm(flow) => (flow.clone(), false),
         Work::Map(map) => {
-            let items: Vec<serde::de::IgnoredAny> =
-                serde_json::from_str(around.input(attempt.node).as_str()).ok()?;
+            let items = around.input(attempt.node).count()?;
             let name = around.flow().id(attempt.node).to_string();
-            (Flow::of_items(name, map, items.len()), true)
+            (Flow::of_items(name, map, items), true)
         }
         _ => return None,
     };

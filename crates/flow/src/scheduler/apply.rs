@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use antiphon_event::body::flow::{EdgeTransition, NodeEnd, NodeError, NodeSkipped, NodeStart, RunStart};
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::{Body, ErrorCode, Event, FlowNodeId, Json, Mode, NodeStatus};
+use antiphon_event::{Body, ErrorCode, Event, FlowNodeId, Json, JsonKind, Mode, NodeStatus};
 use serde_json::Map;
 
 use super::settle::take_out;
@@ -85,7 +85,7 @@ impl Scheduler {
         self.phase = Phase::Running;
         if let Some(input) = &start.input {
             if self.origin.item {
-                self.items = serde_json::from_str(input.as_str()).unwrap_or_default();
+                self.items = if input.kind() == JsonKind::List { input.items() } else { Vec::new() };
             } else {
                 self.task = input.clone();
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use antiphon_event::body::flow::{LayerStart, NodeStart, Resumed, RunStart, StatePatched};
-use antiphon_event::{Body, ErrorCode, Event, Json, StopReason};
+use antiphon_event::{Body, ErrorCode, Event, Json, JsonKind, StopReason};
 use serde_json::Value;
 
 use super::end::{fits, node_error};
@@ -248,14 +248,14 @@ impl Scheduler {
         };
         let Some(formula) = formula else { return Ok(None) };
         let given = self.given(node);
-        let value = formula
-            .evaluate(&self.moment(node, Handed::This(&given)))
+        let input = formula
+            .json(&self.moment(node, Handed::This(&given)))
             .map_err(|error| Failure::of(ErrorCode::Expression, format!("its input: {error}")))?;
-        if matches!(self.flow.nodes()[node].work, Work::Map(_)) && !value.is_array() {
-            let what = format!("`over` must give a list, and gave {}", brief(&value));
+        if matches!(self.flow.nodes()[node].work, Work::Map(_)) && input.kind() != JsonKind::List {
+            let what = format!("`over` must give a list, and gave {}", brief(&input.value()));
             return Err(Failure::of(ErrorCode::Expression, what));
         }
-        Ok(Some(Json::from(value)))
+        Ok(Some(input))
     }
 
     pub(super) fn node_start(&self, next: Attempt, input: Option<Json>, now: Now) -> Event {
