@@ -77,7 +77,7 @@ fn object(shelf: Shelf, branch: &Branch, events: &[Event], at: Option<u64>) -> R
         Ok(report) => {
             let statuses = report.statuses.iter().map(|(node, status)| (node.to_string(), json!(status)));
             shown["nodes"] = Value::Object(statuses.collect());
-            shown["state"] = report.state;
+            shown["state"] = report.state.to_object().into();
             shown["output"] = report.output.value();
         }
         Err(Refused::NoRun(_) | Refused::NoFlow(_)) => {}
