@@ -279,7 +279,7 @@ impl Driver {
             () = until(timer) => {}
             () = until(inbox) => {}
         }
-        self.time_passed();
+        self.moment = None;
         Ok(true)
     }
 
@@ -506,12 +506,6 @@ impl Driver {
         Now { at: self.at(), dice: self.parts.ids.dice(), steps: None }
     }
 
-    /// The driver has waited for something.
-    fn time_passed(&mut self) {
-        self.moment = None;
-        self.sprint.time_passed();
-    }
-
     /// What time it is.
     fn at(&mut self) -> Timestamp {
         *self.moment.get_or_insert_with(|| self.parts.clock.now())
@@ -557,7 +551,7 @@ impl Driver {
             } else {
                 self.sprint.waited();
                 let appended = ack.await;
-                self.time_passed();
+                self.moment = None;
                 appended
             };
             match appended {

@@ -24,32 +24,27 @@ const ALL_MAX: Duration = Duration::from_millis(10);
 pub(super) struct Sprint {
     turns: u32,
     since: Instant,
-    /// When something was last tried; nothing if the driver has waited since.
-    last: Option<Instant>,
+    last: Instant,
     over: bool,
 }
 
 impl Sprint {
     pub(super) fn new() -> Self {
-        Self { turns: 0, since: Instant::now(), last: None, over: false }
+        let now = Instant::now();
+        Self { turns: 0, since: now, last: now, over: false }
     }
 
-    /// A turn begins: as good as when the one before it ended, if it follows that at once.
+    /// A turn begins.
     pub(super) fn begin(&mut self) {
-        self.since = *self.last.get_or_insert_with(Instant::now);
-        self.over = false;
+        let now = Instant::now();
+        (self.since, self.last, self.over) = (now, now, false);
     }
 
     /// Something was tried.
     pub(super) fn tried(&mut self) {
         let now = Instant::now();
-        let last = self.last.replace(now).unwrap_or(self.since);
-        self.over = now - last > ONE_MAX || now - self.since > ALL_MAX;
-    }
-
-    /// The driver has waited, so the next turn begins when it begins.
-    pub(super) fn time_passed(&mut self) {
-        self.last = None;
+        self.over = now - self.last > ONE_MAX || now - self.since > ALL_MAX;
+        self.last = now;
     }
 
     /// The driver has waited for something, so others want to be heard.
@@ -92,7 +87,7 @@ impl Driver {
     /// Lets others work, and heeds who wants something.
     async fn listen(&mut self) -> Result<(), Fault> {
         tokio::task::yield_now().await;
-        self.time_passed();
+        self.moment = None;
         self.run_due().await?;
         while let Ok(asked) = self.wishes.try_recv() {
             self.grant(asked).await?;
