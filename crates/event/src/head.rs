@@ -31,18 +31,25 @@ pub struct Head {
     pub context: Arc<Context>,
 }
 
-/// What an event belongs to.
+/// What an event belongs to. What folds look at comes first, as it is fetched together with the count of those who
+/// share it.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Context {
-    /// The session, its durable scope.
-    pub session_id: Option<SessionId>,
-    /// The branch of the session; the first is `main`.
-    pub branch_id: Option<BranchId>,
     /// The harness or flow run that produced it; absent only on session-level events.
     pub run_id: Option<RunId>,
     /// What caused the run: a tool call id, a node id of the conversation graph, or a run id.
     pub parent_id: Option<ParentId>,
+    /// The innermost flow node in whose scope it happened, of the flow whose run is `runId`.
+    pub node_id: Option<FlowNodeId>,
+    /// The user message or assistant step it belongs to.
+    pub message_id: Option<MessageId>,
+    /// Who did it.
+    pub agent: Option<Arc<Agent>>,
+    /// The session, its durable scope.
+    pub session_id: Option<SessionId>,
+    /// The branch of the session; the first is `main`.
+    pub branch_id: Option<BranchId>,
     /// The message turn it belongs to; unit of interruption and replay filter.
     pub event_flow_id: Option<EventFlowId>,
     /// The trace of the turn.
@@ -51,12 +58,6 @@ pub struct Context {
     pub span_id: Option<SpanId>,
     /// The span that contains `spanId`.
     pub parent_span_id: Option<SpanId>,
-    /// Who did it.
-    pub agent: Option<Arc<Agent>>,
-    /// The user message or assistant step it belongs to.
-    pub message_id: Option<MessageId>,
-    /// The innermost flow node in whose scope it happened, of the flow whose run is `runId`.
-    pub node_id: Option<FlowNodeId>,
     /// The path of flow nodes from the outermost flow, when nested.
     pub node_path: Option<Vec<FlowNodeId>>,
 }
