@@ -16,7 +16,7 @@ use antiphon_port::{Future, Host, Opening, Repl, ReplLimits, Sandbox, Turn};
 use futures_util::FutureExt;
 use serde_json::json;
 use tokio::sync::{Notify, oneshot};
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 use crate::driver::Wake;
 use crate::perform::Mouth;
@@ -132,7 +132,7 @@ fn seed(run: &RunId) -> u64 {
 }
 
 /// Runs code.
-pub(crate) fn start(evaluation: Evaluation, mouth: Mouth) -> AbortHandle {
+pub(crate) fn start(evaluation: Evaluation, mouth: Mouth) -> JoinHandle<()> {
     tokio::spawn(async move {
         let evaluated = AssertUnwindSafe(evaluate(evaluation, &mouth)).catch_unwind().await;
         let evaluated = evaluated.unwrap_or_else(|_| Evaluated {
@@ -141,7 +141,6 @@ pub(crate) fn start(evaluation: Evaluation, mouth: Mouth) -> AbortHandle {
         });
         mouth.wake(|machine, attempt| Wake::Evaluated(machine, attempt, evaluated)).await;
     })
-    .abort_handle()
 }
 
 async fn evaluate(evaluation: Evaluation, mouth: &Mouth) -> Evaluated {

@@ -137,6 +137,8 @@ pub(crate) struct Driver {
     announced: HashSet<(usize, usize)>,
     away_working: usize,
     leaving: Vec<JoinHandle<()>>,
+    /// Work that was cut off and may not have heard of it yet.
+    cut_off: Vec<JoinHandle<()>>,
     /// Commands of other processes that were dealt with.
     inbox_done: u64,
     /// The last one that was there before this process had the session: whoever wanted to stop something meant another.
@@ -191,6 +193,7 @@ impl Driver {
             announced: HashSet::new(),
             away_working: 0,
             leaving: Vec::new(),
+            cut_off: Vec::new(),
             inbox_done: 0,
             inbox_old: 0,
             inbox_at: Instant::now() + INBOX_EVERY,
@@ -207,7 +210,7 @@ impl Driver {
             Ok(report) => Standing::Ended(Arc::new(report)),
             Err(fault) => Standing::Broken(Arc::new(Stopped { fault, report: self.report() })),
         };
-        self.stop_tasks();
+        self.stop_tasks().await;
         self.part(matches!(standing, Standing::Broken(_))).await;
         if self.inbox_done > 0 {
             // What was done is not to be done again by the next process; if it stays, it is refused there.

@@ -9,7 +9,7 @@ use antiphon_event::body::system::Amounts;
 use antiphon_flow::budget::nothing;
 use antiphon_port::Model;
 use futures_util::{FutureExt, StreamExt};
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 use crate::driver::Wake;
 use crate::perform::Mouth;
@@ -27,7 +27,7 @@ pub(crate) enum Answered {
 }
 
 /// Asks a model what comes next. `priced`: whether nothing may be spent that has no price.
-pub(crate) fn start(model: Arc<dyn Model>, next: Next, mouth: Mouth, priced: bool) -> AbortHandle {
+pub(crate) fn start(model: Arc<dyn Model>, next: Next, mouth: Mouth, priced: bool) -> JoinHandle<()> {
     tokio::spawn(async move {
         let asked = AssertUnwindSafe(ask(model, next, &mouth, priced)).catch_unwind().await;
         let answered = asked.unwrap_or_else(|_| Some(Answered::Step(Err(panicked()))));
@@ -35,7 +35,6 @@ pub(crate) fn start(model: Arc<dyn Model>, next: Next, mouth: Mouth, priced: boo
             mouth.wake(|machine, attempt| Wake::Answered(machine, attempt, answered)).await;
         }
     })
-    .abort_handle()
 }
 
 /// Nothing comes of it if the budget does not allow it: the driver has seen to that.

@@ -10,7 +10,7 @@ use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Scheduler, Work, may_be_said};
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 use crate::command;
 use crate::driver::{Driver, Wake};
@@ -136,7 +136,7 @@ pub(crate) enum Begun {
     /// It came to its end at once.
     Done(Outcome),
     /// It goes on in a task.
-    Task(AbortHandle),
+    Task(JoinHandle<()>),
 }
 
 /// Begins the work of an attempt; code that does not block is tried first, if it may be.
@@ -205,12 +205,11 @@ fn start_async(
     work: Future<Result<Reply, Failure>>,
     wakes: mpsc::Sender<Wake>,
     report: impl Fn(Result<Reply, Failure>) -> Wake + Send + 'static,
-) -> AbortHandle {
+) -> JoinHandle<()> {
     tokio::spawn(async move {
         let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
         let _ = wakes.send(report(result)).await;
     })
-    .abort_handle()
 }
 
 /// Code that may block gets a thread of its own.
@@ -219,13 +218,12 @@ fn start_plain(
     call: Call,
     wakes: mpsc::Sender<Wake>,
     report: impl Fn(Result<Reply, Failure>) -> Wake + Send + 'static,
-) -> AbortHandle {
+) -> JoinHandle<()> {
     tokio::spawn(async move {
         let result =
             tokio::task::spawn_blocking(move || code(call)).await.unwrap_or_else(|_| Err(panicked()));
         let _ = wakes.send(report(result)).await;
     })
-    .abort_handle()
 }
 
 fn refuse(message: String) -> Future<Result<Reply, Failure>> {

@@ -12,7 +12,7 @@ use antiphon_event::{Body, CallId, ErrorCode, Json};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_port::{Future, Progress, Reach, Tool, ToolCall, ToolReply};
 use futures_util::FutureExt;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 use crate::driver::Wake;
 use crate::function::Call;
@@ -46,7 +46,7 @@ impl Progress for Ear {
 }
 
 /// Calls a tool for an agent.
-pub(crate) fn start(wanted: Wanted, mouth: Mouth) -> AbortHandle {
+pub(crate) fn start(wanted: Wanted, mouth: Mouth) -> JoinHandle<()> {
     tokio::spawn(async move {
         let Wanted { tool, input, call, key, timeout, reach } = wanted;
         let progress = Arc::new(Ear { call: call.clone(), mouth: mouth.clone() });
@@ -55,7 +55,6 @@ pub(crate) fn start(wanted: Wanted, mouth: Mouth) -> AbortHandle {
         let result = result.map(|reply| Returned { output: reply.output, provenance: reply.provenance });
         mouth.wake(|machine, attempt| Wake::Returned(machine, attempt, call, result)).await;
     })
-    .abort_handle()
 }
 
 async fn run(tool: &dyn Tool, call: ToolCall) -> Result<ToolReply, Failure> {

@@ -14,7 +14,7 @@ use antiphon_flow::budget::Ledger;
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Flow, Limits, Origin, Scheduler, Work};
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 pub(crate) use self::saved::Saved;
 use crate::away::Away;
@@ -149,7 +149,7 @@ impl Tasks {
 #[derive(Debug)]
 pub(crate) struct Task {
     pub(crate) attempt: Attempt,
-    pub(crate) abort: AbortHandle,
+    pub(crate) work: JoinHandle<()>,
 }
 
 /// The machines of a run and of all runs nested in it; the first one is the root.

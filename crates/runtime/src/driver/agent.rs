@@ -121,14 +121,13 @@ impl Driver {
         };
         let outfitting = outfitter.outfit(Arc::clone(agent.definition()), caller);
         let wakes = self.wakes.clone();
-        let abort = tokio::spawn(async move {
+        let work = tokio::spawn(async move {
             let kit = outfitting.await;
             let _ = wakes.send(Wake::Equipped(machine, kit)).await;
-        })
-        .abort_handle();
+        });
         self.working += 1;
         let attempt = Attempt { node: MODEL, execution: 0, attempt: 1 };
-        self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
+        self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, work });
     }
 
     /// Whether an agent, or the one that called it, waits for what it needs.
@@ -206,9 +205,9 @@ impl Driver {
         let (model, next) = (Arc::clone(&kit.model), agent.next_ask());
         let mouth = Mouth::new(machine, attempt, self.wakes.clone(), self.is_bounded(machine))
             .drawing_on(self.outer.clone());
-        let abort = model::start(model, next, mouth, self.is_priced(machine));
+        let work = model::start(model, next, mouth, self.is_priced(machine));
         self.working += 1;
-        self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, abort });
+        self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, work });
     }
 
     fn ask_later(&mut self, machine: usize, millis: u64) {
@@ -253,9 +252,9 @@ impl Driver {
             reach: Reach::new(agent.reach(running, kit)),
         };
         let mouth = Mouth::new(machine, attempt, self.wakes.clone(), false);
-        let abort = tool::start(wanted, mouth);
+        let work = tool::start(wanted, mouth);
         self.working += 1;
-        self.tree.machines[machine].tasks.insert(slot, Task { attempt, abort });
+        self.tree.machines[machine].tasks.insert(slot, Task { attempt, work });
     }
 
     /// The same for every attempt at a call, and another on another branch.
@@ -309,9 +308,9 @@ impl Driver {
     /// Stops all that an agent has under way, and the agents it called.
     fn stop_all(&mut self, machine: usize) {
         for task in self.tree.machines[machine].tasks.drain().collect::<Vec<_>>() {
-            task.abort.abort();
             self.working -= 1;
             self.forfeit(machine, task.attempt.node);
+            self.cut_off(task);
         }
         self.close_code(machine);
         self.stop_away(machine);

@@ -25,10 +25,10 @@ impl Driver {
         let sandbox = inner.kit.as_ref().and_then(|kit| kit.sandbox.clone());
         let Some(evaluation) = Evaluation::new(agent, inner.session.take(), sandbox) else { return };
         let attempt = Attempt { node: slot, execution: 1, attempt: 1 };
-        let abort = code::start(evaluation, Mouth::new(machine, attempt, self.wakes.clone(), false));
+        let work = code::start(evaluation, Mouth::new(machine, attempt, self.wakes.clone(), false));
         self.working += 1;
         self.codes.push((machine, slot));
-        self.tree.machines[machine].tasks.insert(slot, Task { attempt, abort });
+        self.tree.machines[machine].tasks.insert(slot, Task { attempt, work });
     }
 
     /// How much code is under way that only waits for what it called: that is counted by itself, or is up to people.

@@ -6,12 +6,18 @@ use std::time::Duration;
 use antiphon_event::Mode;
 use antiphon_flow::function::Failure;
 use antiphon_flow::{Attempt, Effect, Input, Waits};
+use futures_util::future::join_all;
 use tokio::time::Instant;
 
 use super::{AROUND, Driver, Due};
 use crate::mind::Mind;
 use crate::perform::{self, Begun};
 use crate::tree::{Task, child};
+
+/// From how many on it is looked which of those that were cut off are gone.
+const CUT_OFF_MANY: usize = 64;
+/// How long work that was cut off is waited for: as long as it computes without a pause it cannot hear of it.
+const LET_GO_MAX: Duration = Duration::from_secs(1);
 
 impl Driver {
     pub(super) fn perform(&mut self, machine: usize, effect: crate::mind::Effect) {
@@ -52,9 +58,9 @@ impl Driver {
         }
         match begun {
             Begun::Done(result) => self.done.push_back((machine, attempt, result)),
-            Begun::Task(abort) => {
+            Begun::Task(work) => {
                 self.working += 1;
-                self.tree.machines[machine].tasks.insert(attempt.node, Task { attempt, abort });
+                self.tree.machines[machine].tasks.insert(attempt.node, Task { attempt, work });
             }
         }
     }
@@ -134,17 +140,31 @@ impl Driver {
 
     pub(crate) fn drop_task(&mut self, machine: usize, node: usize) {
         if let Some(task) = self.tree.machines[machine].tasks.remove(node) {
-            task.abort.abort();
+            self.cut_off(task);
             self.working -= 1;
             self.forfeit(machine, node);
         }
     }
 
-    pub(super) fn stop_tasks(&mut self) {
-        for machine in &mut self.tree.machines {
-            for task in machine.tasks.drain() {
-                task.abort.abort();
-            }
+    /// Cuts work off. It lets go of what it had, such as its processes, when it is next looked at.
+    pub(super) fn cut_off(&mut self, task: Task) {
+        task.work.abort();
+        if self.cut_off.len() >= CUT_OFF_MANY {
+            self.cut_off.retain(|work| !work.is_finished());
+        }
+        self.cut_off.push(task.work);
+    }
+
+    /// Cuts everything off, and waits until it has let go of what it had: with the end of the run the process may end.
+    pub(super) async fn stop_tasks(&mut self) {
+        let tasks: Vec<Task> =
+            self.tree.machines.iter_mut().flat_map(|machine| machine.tasks.drain()).collect();
+        for task in tasks {
+            self.cut_off(task);
+        }
+        let gone = join_all(std::mem::take(&mut self.cut_off));
+        if tokio::time::timeout(LET_GO_MAX, gone).await.is_err() {
+            tracing::warn!("work that was cut off goes on computing");
         }
     }
 
