@@ -230,7 +230,7 @@ impl Driver {
     fn note(&mut self, machine: usize, attempt: Option<Attempt>, body: Body) {
         let mind = &self.tree.machines[machine].mind;
         let mut event = Event::new(mind.run().clone(), body);
-        event.head.at = Some(self.parts.clock.now());
+        event.head.at = Some(self.at());
         event.head.event_flow_id = mind.turn().cloned();
         event.head.node_id = mind.node(attempt);
         self.tree.enter(machine, &event.body);

@@ -116,7 +116,7 @@ impl Driver {
                 message: format!("no checkpoint was saved at {seq}, and the run goes on without: {fault}"),
             }),
         };
-        head.at = Some(self.parts.clock.now());
+        head.at = Some(self.at());
         self.batch.push(Event { head, body, extra: Vec::new() });
     }
 }

@@ -123,7 +123,7 @@ pub(crate) struct Driver {
     early: Vec<Asked>,
     progress: watch::Sender<Progress>,
     standing: watch::Sender<Standing>,
-    /// What time it is, as long as nothing that takes time has happened since somebody asked.
+    /// What time it is, while nothing happens that takes time.
     moment: Option<Timestamp>,
     working: usize,
     delayed: usize,
@@ -282,7 +282,6 @@ impl Driver {
             () = until(timer) => {}
             () = until(inbox) => {}
         }
-        self.moment = None;
         Ok(true)
     }
 
@@ -303,7 +302,6 @@ impl Driver {
             return Ok(false);
         }
         let now = Instant::now();
-        self.moment = None;
         let mut any = false;
         while let Some(due) = self.timers.due(now) {
             self.due(due);
@@ -444,7 +442,7 @@ impl Driver {
     }
 
     fn moment<'a>(&self, kit: &'a Kit) -> Moment<'a> {
-        Moment { at: self.parts.clock.now(), dice: self.parts.ids.dice(), world: kit }
+        Moment { at: self.at(), dice: self.parts.ids.dice(), world: kit }
     }
 
     /// The same where a refusal means that it came too late, which is nobody's fault.
@@ -505,13 +503,13 @@ impl Driver {
         }
     }
 
-    fn now(&mut self) -> Now {
+    fn now(&self) -> Now {
         Now { at: self.at(), dice: self.parts.ids.dice(), steps: None }
     }
 
-    /// What time it is.
-    fn at(&mut self) -> Timestamp {
-        *self.moment.get_or_insert_with(|| self.parts.clock.now())
+    /// What time it is: the same for all that happens at once, so that nothing seems to happen before what led to it.
+    pub(crate) fn at(&self) -> Timestamp {
+        self.moment.unwrap_or_else(|| self.parts.clock.now())
     }
 
     /// Appends what has gathered; when it is durable, does what it asks for.
@@ -638,7 +636,7 @@ impl Driver {
             self.spent(machine, None, amounts);
         }
         let scheduler = self.tree.machines[machine].mind.flow();
-        event.head.at = Some(self.parts.clock.now());
+        event.head.at = Some(self.at());
         event.head.trace_id = scheduler.trace().cloned();
         if scheduler.trace().is_some() {
             let node = scheduler.span_of(attempt);

@@ -138,7 +138,7 @@ impl Driver {
         event.head.event_flow_id.clone_from(&origin.turn);
         event.head.node_id = origin.path.last().cloned();
         event.head.node_path = origin.nested.then(|| origin.path.clone());
-        event.head.at = Some(self.parts.clock.now());
+        event.head.at = Some(self.at());
         self.batch.push(event);
     }
 

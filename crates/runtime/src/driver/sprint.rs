@@ -66,7 +66,7 @@ impl Driver {
 
     /// Takes in what came to its end at once, and before it what was said on the way.
     pub(super) async fn take_done(&mut self) -> Result<(), Fault> {
-        self.moment = None;
+        self.moment = Some(self.parts.clock.now());
         self.hear(usize::MAX);
         for _ in 0..WAKES_MAX {
             let Some((machine, attempt, result)) = self.done.pop_front() else { break };

@@ -147,7 +147,7 @@ impl Driver {
         let root = &self.tree.machines[0].mind;
         let diagnostic = Diagnostic { level: "warn".to_owned(), source: "inbox".to_owned(), message };
         let mut event = Event::new(root.run().clone(), Body::Diagnostic(diagnostic));
-        event.head.at = Some(self.parts.clock.now());
+        event.head.at = Some(self.at());
         event.head.event_flow_id = root.turn().cloned();
         self.batch.push(event);
     }
