@@ -11,8 +11,10 @@ use tokio::time::Instant;
 
 use super::{Driver, WAKES_MAX};
 
-/// How many turns may follow each other without a look at wishes and timers.
-const TURNS_MAX: u32 = 64;
+/// How many turns may follow each other, and for how long, without a look at wishes and timers. To let others work
+/// wakes another thread, which costs as much as ten nodes.
+const TURNS_MAX: u32 = 1024;
+const TURNS_LAST: Duration = Duration::from_millis(1);
 /// After how many of them readers are told.
 const TOLD_EVERY: u32 = 8;
 /// How long one piece of work may take that is tried, and all of one turn.
@@ -23,6 +25,7 @@ const ALL_MAX: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) struct Sprint {
     turns: u32,
+    heeded: Instant,
     since: Instant,
     last: Instant,
     over: bool,
@@ -31,7 +34,7 @@ pub(super) struct Sprint {
 impl Sprint {
     pub(super) fn new() -> Self {
         let now = Instant::now();
-        Self { turns: 0, since: now, last: now, over: false }
+        Self { turns: 0, heeded: now, since: now, last: now, over: false }
     }
 
     /// A turn begins.
@@ -50,6 +53,17 @@ impl Sprint {
     /// The driver has waited for something, so others want to be heard.
     pub(super) fn waited(&mut self) {
         self.turns = TURNS_MAX;
+    }
+
+    /// A turn ends: whether others have waited long enough.
+    fn turned(&mut self) -> bool {
+        self.turns += 1;
+        self.turns >= TURNS_MAX || self.last - self.heeded >= TURNS_LAST
+    }
+
+    /// Others were heard.
+    fn heard(&mut self) {
+        (self.turns, self.heeded) = (0, Instant::now());
     }
 }
 
@@ -73,13 +87,13 @@ impl Driver {
             self.try_feed(machine, Input::Outcome { attempt, result });
             self.forfeit(machine, attempt.node);
         }
-        self.sprint.turns += 1;
+        let must_listen = self.sprint.turned();
         if self.sprint.turns.is_multiple_of(TOLD_EVERY) {
             self.announce();
         }
-        if self.sprint.turns >= TURNS_MAX {
-            self.sprint.turns = 0;
+        if must_listen {
             self.listen().await?;
+            self.sprint.heard();
         }
         Ok(())
     }
