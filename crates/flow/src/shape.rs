@@ -40,14 +40,10 @@ pub struct Shape {
     pub(crate) regions: Vec<Region>,
     /// The regions each node is in.
     pub(crate) regions_of: Vec<Vec<usize>>,
-    /// For each back edge, the region of its loop.
-    pub(crate) loop_of: ByIndex<usize>,
     /// For each target of a back edge, the region of all that it reaches.
-    pub(crate) reach_of: ByIndex<usize>,
+    pub(crate) reach_of: Vec<Option<usize>>,
     /// For each forward edge, the loops it leaves.
     pub(crate) leaves: Vec<Vec<usize>>,
-    /// For each loop, the edges that leave it.
-    pub(crate) exits: ByIndex<Vec<EdgeIndex>>,
     /// Nodes no walk from the entries meets.
     pub(crate) unreachable: Vec<NodeIndex>,
 }
@@ -56,6 +52,8 @@ pub struct Shape {
 #[derive(Debug, Clone)]
 pub(crate) struct Region {
     pub(crate) nodes: Vec<NodeIndex>,
+    /// The edges that leave it, if it is a loop.
+    pub(crate) exits: Option<Vec<EdgeIndex>>,
 }
 
 impl Shape {
@@ -184,19 +182,18 @@ impl Shape {
 
     fn find_regions(&mut self, count: usize) {
         self.regions_of = vec![Vec::new(); count];
+        self.reach_of = vec![None; count];
         self.leaves = vec![Vec::new(); self.ends.len()];
         let backs: Vec<EdgeIndex> = (0..self.ends.len()).filter(|edge| self.back[*edge]).collect();
         for edge in backs {
             let (source, target) = self.ends[edge];
             let reached = self.reached(target, |edge| self.ends[edge].1, &self.leaving);
-            if !self.reach_of.contains_key(&target) {
-                let region = self.add_region(reached.clone());
-                self.reach_of.insert(target, region);
+            if self.reach_of[target].is_none() {
+                self.reach_of[target] = Some(self.add_region(reached.clone()));
             }
             let reaching = self.reached(source, |edge| self.ends[edge].0, &self.entering);
             let nodes: BTreeSet<NodeIndex> = reached.intersection(&reaching).copied().collect();
             let region = self.add_region(nodes);
-            self.loop_of.insert(edge, region);
             self.find_exits(region);
         }
     }
@@ -206,7 +203,7 @@ impl Shape {
         for &node in &nodes {
             self.regions_of[node].push(region);
         }
-        self.regions.push(Region { nodes: nodes.into_iter().collect() });
+        self.regions.push(Region { nodes: nodes.into_iter().collect(), exits: None });
         region
     }
 
@@ -243,7 +240,7 @@ impl Shape {
         for &edge in &exits {
             self.leaves[edge].push(region);
         }
-        self.exits.insert(region, exits);
+        self.regions[region].exits = Some(exits);
     }
 }
 

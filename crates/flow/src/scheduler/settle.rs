@@ -169,9 +169,9 @@ impl Scheduler {
 
     /// A loop has come to rest: what was held back by it is dead now.
     fn release(&mut self, region: usize) {
-        let exits = self.flow.shape().exits.get(&region).map_or(0, Vec::len);
-        for position in 0..exits {
-            let edge = self.flow.shape().exits[&region][position];
+        let exits = |scheduler: &Self| scheduler.flow.shape().regions[region].exits.as_deref().unwrap_or(&[]);
+        for position in 0..exits(self).len() {
+            let edge = exits(self)[position];
             let Decision::Held(dead) = self.decisions[edge] else { continue };
             let at_rest = self.flow.shape().leaves[edge].iter().all(|region| self.busy[*region] == 0);
             if at_rest {
@@ -203,7 +203,7 @@ impl Scheduler {
         let target = self.flow.shape().ends[edge].1;
         for position in 0..self.flow.shape().regions_of[target].len() {
             let region = self.flow.shape().regions_of[target][position];
-            if self.flow.shape().exits.contains_key(&region) {
+            if self.flow.shape().regions[region].exits.is_some() {
                 each(self, region);
             }
         }
@@ -213,7 +213,12 @@ impl Scheduler {
     pub(super) fn takeable(&self) -> Option<NodeIndex> {
         let shape = self.flow.shape();
         let mut targets = self.fired.iter().map(|edge| shape.ends[*edge].1);
-        targets.find(|target| self.busy[shape.reach_of[target]] == 0 || self.is_brought(*target))
+        targets.find(|target| self.busy[self.reach(*target)] == 0 || self.is_brought(*target))
+    }
+
+    /// The region of all that a target of a back edge reaches.
+    fn reach(&self, target: NodeIndex) -> usize {
+        self.flow.shape().reach_of[target].expect("a back edge leads there")
     }
 
     /// Whether a back edge has brought the run to a node that has not started since; others then join it.
@@ -246,7 +251,7 @@ impl Scheduler {
     }
 
     fn reset(&mut self, target: NodeIndex) {
-        let region = self.flow.shape().reach_of[&target];
+        let region = self.reach(target);
         for position in 0..self.flow.shape().regions[region].nodes.len() {
             let node = self.flow.shape().regions[region].nodes[position];
             if !self.spots[node].status.settled() {
@@ -276,7 +281,7 @@ impl Scheduler {
 
     /// Edges from nodes that were not reset keep their decision, which may be enough for some.
     fn reconsider(&mut self, target: NodeIndex) {
-        let region = self.flow.shape().reach_of[&target];
+        let region = self.reach(target);
         for position in 0..self.flow.shape().regions[region].nodes.len() {
             let node = self.flow.shape().regions[region].nodes[position];
             if !self.flow.shape().entering[node].is_empty() {
