@@ -174,7 +174,7 @@ vocabulary! {
     "tool_result" ToolResult(tool::ToolResult) [RunId],
 
     "harness_start" HarnessStart(lifecycle::HarnessStart) [RunId],
-    "harness_end" HarnessEnd(lifecycle::HarnessEnd) [RunId],
+    "harness_end" HarnessEnd(Box<lifecycle::HarnessEnd>) [RunId],
     "cancel_requested" CancelRequested(lifecycle::CancelRequested) [],
 
     "usage" Usage(Box<system::Usage>) [RunId],
@@ -191,7 +191,7 @@ vocabulary! {
     "repl_progress" ReplProgress(rlm::ReplProgress) [RunId],
     "repl_output" ReplOutput(Box<rlm::ReplOutput>) [RunId],
 
-    "run_start" RunStart(flow::RunStart) [RunId],
+    "run_start" RunStart(Box<flow::RunStart>) [RunId],
     "node_start" NodeStart(flow::NodeStart) [RunId NodeId],
     "node_end" NodeEnd(Box<flow::NodeEnd>) [RunId NodeId],
     "node_skipped" NodeSkipped(flow::NodeSkipped) [RunId NodeId],

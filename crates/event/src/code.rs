@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -16,7 +17,7 @@ macro_rules! codes {
         pub enum $name {
             $($(#[$case_doc])* #[doc = concat!("`", $word, "`")] $case,)*
             /// A word of a later version.
-            Other(Arc<str>),
+            Other(Word),
         }
 
         impl $name {
@@ -72,6 +73,62 @@ macro_rules! codes {
     )*};
 }
 
+/// A word that is not in a list, which is rare: shared, and one pointer, as there is a place for it on every event.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Word(Arc<Box<str>>);
+
+impl Deref for Word {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: Into<Box<str>>> From<T> for Word {
+    fn from(text: T) -> Self {
+        Self(Arc::new(text.into()))
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self)
+    }
+}
+
+impl fmt::Debug for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl Serialize for Word {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<str>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl JsonSchema for Word {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Word".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
+}
+
 codes! {
     /// Where content came from, when that is not obvious from its type.
     Provenance {
@@ -113,6 +170,18 @@ codes! {
     NodeStatus {
         Pending = "PENDING", Executing = "EXECUTING", Completed = "COMPLETED", Failed = "FAILED",
         Cancelled = "CANCELLED", Skipped = "SKIPPED", Interrupted = "INTERRUPTED",
+    }
+
+    /// What kind of node of a flow.
+    NodeType {
+        Function = "function", Command = "command", Tool = "tool", Flow = "flow", Swarm = "swarm",
+        Router = "router", Human = "human", Guardrail = "guardrail", Map = "map", Agent = "agent",
+    }
+
+    /// Why an edge of a flow is taken.
+    EdgeType {
+        Static = "static", Conditional = "conditional", Default = "default", Router = "router",
+        Reroute = "reroute", Fallback = "fallback",
     }
 
     /// What is asked of a person.

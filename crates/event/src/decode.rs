@@ -93,7 +93,7 @@ impl Decoder {
         }
         lift::lift(kind, &mut members);
         if let Some(body) = piece(&mut self.names, kind, &mut members) {
-            return Ok(Event { head, body, extra: Extra::new() });
+            return Ok(Event::of(head, body));
         }
         let mut members = Members { line, tag: &tag, members };
         let body = Body::decode(kind, &tag, &mut members)?;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+use thin_vec::ThinVec;
 
 use crate::head::Members;
 use crate::{Body, Context, Decoder, Error, Head, Json, Kind, RunId};
@@ -17,14 +18,19 @@ pub struct Event {
     pub extra: Extra,
 }
 
-/// Members by name, in order.
-pub type Extra = Vec<(Box<str>, Json)>;
+/// Members by name, in order. Most events have none, and each has a place for them: it is one pointer.
+pub type Extra = ThinVec<(Box<str>, Json)>;
 
 impl Event {
     /// An event of a run, with nothing else known about it.
     pub fn new(run: impl Into<RunId>, body: Body) -> Self {
-        let head = Head::from(Context { run_id: Some(run.into()), ..Context::default() });
-        Self { head, body, extra: Vec::new() }
+        Self::of(Head::from(Context { run_id: Some(run.into()), ..Context::default() }), body)
+    }
+
+    /// An event that belongs there.
+    #[inline]
+    pub fn of(head: Head, body: Body) -> Self {
+        Self { head, body, extra: Extra::new() }
     }
 
     /// Its type.

@@ -1,7 +1,6 @@
 //! Ids: one type for each thing that has a name, all of them shared strings.
 //!
-//! Cloning an id is a reference count, comparing two clones of one id is a pointer comparison. Names of traces and
-//! spans are short and on every event: they are held where they stand.
+//! Cloning an id is a reference count, comparing two clones of one id is a pointer comparison.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -11,13 +10,11 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::span::Digits;
-
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident($text:ty);)*) => {$(
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Eq)]
-        pub struct $name($text);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// The id as text.
@@ -27,9 +24,8 @@ macro_rules! ids {
 
             /// The shared text behind the id, for the same name in another role.
             pub fn shared(&self) -> Arc<str> {
-                self.0.clone().into()
+                Arc::clone(&self.0)
             }
-
         }
 
         impl PartialEq for $name {
@@ -96,7 +92,7 @@ macro_rules! ids {
 
         impl From<Arc<str>> for $name {
             fn from(text: Arc<str>) -> Self {
-                Self(text.into())
+                Self(text)
             }
         }
 
@@ -142,40 +138,29 @@ macro_rules! ids {
 
 ids! {
     /// A conversation and everything that belongs to it.
-    SessionId(Arc<str>);
+    SessionId;
     /// One line of history within a session; the first is `main`.
-    BranchId(Arc<str>);
+    BranchId;
     /// One run of a harness or a flow.
-    RunId(Arc<str>);
+    RunId;
     /// What caused a run: a tool call, a node of the conversation graph, or a run.
-    ParentId(Arc<str>);
+    ParentId;
     /// The message turn an event belongs to.
-    EventFlowId(Arc<str>);
-    /// One trace, 32 hex digits.
-    TraceId(Digits<32>);
-    /// One span of a trace, 16 hex digits.
-    SpanId(Digits<16>);
+    EventFlowId;
     /// An agent, over all its runs.
-    AgentId(Arc<str>);
+    AgentId;
     /// A user message or an assistant step.
-    MessageId(Arc<str>);
+    MessageId;
     /// A node of a flow, as its file names it.
-    FlowNodeId(Arc<str>);
+    FlowNodeId;
     /// A stream of text or reasoning.
-    StreamId(Arc<str>);
+    StreamId;
     /// A tool call.
-    CallId(Arc<str>);
+    CallId;
     /// A request to a person.
-    RelayId(Arc<str>);
+    RelayId;
     /// One turn of a code-executing agent.
-    ReplId(Arc<str>);
+    ReplId;
     /// A node of the conversation graph.
-    NodeId(Arc<str>);
-}
-
-impl SpanId {
-    /// An id of sixteen hexadecimal digits.
-    pub(crate) fn digits(digits: [u8; 16]) -> Self {
-        Self(Digits::All(digits))
-    }
+    NodeId;
 }

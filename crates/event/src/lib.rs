@@ -17,6 +17,7 @@ pub mod body;
 mod code;
 mod context;
 mod decode;
+mod digits;
 mod error;
 mod event;
 mod head;
@@ -33,17 +34,18 @@ mod time;
 
 pub use body::{Body, Kind, Need};
 pub use code::{
-    CallType, Delivery, EndReason, ErrorCode, Mode, NodeStatus, Provenance, RelayKind, Scope, StopReason,
-    StreamName,
+    CallType, Delivery, EdgeType, EndReason, ErrorCode, Mode, NodeStatus, NodeType, Provenance, RelayKind,
+    Scope, StopReason, StreamName, Word,
 };
 pub use context::Within;
 pub use decode::Decoder;
+pub use digits::{Digits, SpanId, TraceId};
 pub use error::{Error, Place};
 pub use event::{Event, Extra};
 pub use head::{Agent, Context, Head};
 pub use id::{
     AgentId, BranchId, CallId, EventFlowId, FlowNodeId, MessageId, NodeId, ParentId, RelayId, ReplId, RunId,
-    SessionId, SpanId, StreamId, TraceId,
+    SessionId, StreamId,
 };
 pub use json::{Json, Kind as JsonKind};
 pub use lines::{LINE_MAX, Lines};

@@ -4,9 +4,6 @@
 //! that goes on in another process goes on in the same spans, and the same events have the same spans wherever they are
 //! made. Start reading at [`Spans::of`].
 
-use std::ops::Deref;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{CallId, EventFlowId, FlowNodeId, RunId, SpanId, TraceId};
@@ -46,69 +43,12 @@ impl TraceId {
     /// The trace of a turn, which has the digits of the turn where that is a UUID.
     pub fn of(turn: &EventFlowId) -> Self {
         let digits: String = turn.as_str().chars().filter(|letter| *letter != '-').collect();
-        if digits.len() == 32 && digits.bytes().all(is_digit) && digits.bytes().any(|digit| digit != b'0') {
-            return Self::from(digits);
+        if let Some(number) = Self::from(digits).number().filter(|number| *number != [0, 0]) {
+            return Self::writing(number);
         }
         let first = text(SEED, turn.as_str());
-        Self::from(format!("{:016x}{:016x}", scatter(first), scatter(first ^ SEED)))
+        Self::writing([scatter(first), scatter(first ^ SEED)])
     }
-}
-
-/// Text that is mostly so many hexadecimal digits: held where it stands, as counting references costs more than copying.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Digits<const N: usize> {
-    /// Digits.
-    All([u8; N]),
-    /// Whatever else somebody wrote.
-    Other(Arc<str>),
-}
-
-impl<const N: usize> Deref for Digits<N> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        match self {
-            Self::All(digits) => std::str::from_utf8(digits).expect("digits are ASCII"),
-            Self::Other(text) => text,
-        }
-    }
-}
-
-impl<const N: usize> From<&str> for Digits<N> {
-    fn from(text: &str) -> Self {
-        match <[u8; N]>::try_from(text.as_bytes()) {
-            Ok(digits) if digits.iter().all(|digit| is_digit(*digit)) => Self::All(digits),
-            _ => Self::Other(Arc::from(text)),
-        }
-    }
-}
-
-impl<const N: usize> From<String> for Digits<N> {
-    fn from(text: String) -> Self {
-        Self::from(text.as_str())
-    }
-}
-
-impl<const N: usize> From<Arc<str>> for Digits<N> {
-    fn from(text: Arc<str>) -> Self {
-        match Self::from(&*text) {
-            Self::Other(_) => Self::Other(text),
-            digits @ Self::All(_) => digits,
-        }
-    }
-}
-
-impl<const N: usize> From<Digits<N>> for Arc<str> {
-    fn from(digits: Digits<N>) -> Self {
-        match digits {
-            Digits::Other(text) => text,
-            Digits::All(_) => Self::from(&*digits),
-        }
-    }
-}
-
-fn is_digit(byte: u8) -> bool {
-    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
 /// What names begin with, and what each step of mixing multiplies by. They never change: what they give is in journals.
@@ -139,25 +79,8 @@ fn scatter(state: u64) -> u64 {
 
 /// The name of a span: never all zeroes, which means none.
 fn named(state: u64) -> SpanId {
-    let mut digits = [0; 16];
-    let bytes = scatter(state).max(1).to_be_bytes();
-    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(bytes) {
-        *pair = PAIRS[usize::from(byte)];
-    }
-    SpanId::digits(digits)
+    SpanId::writing([scatter(state).max(1)])
 }
-
-/// Every byte as two digits.
-const PAIRS: [[u8; 2]; 256] = {
-    let digits = b"0123456789abcdef";
-    let mut pairs = [[0; 2]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
-        byte += 1;
-    }
-    pairs
-};
 
 #[cfg(test)]
 mod tests {
@@ -189,12 +112,5 @@ mod tests {
         let trace = |turn: &str| TraceId::of(&turn.into()).to_string();
         assert_eq!(trace("01a1bf96-04d2-7414-878b-c2ce7ed4d57b"), "01a1bf9604d27414878bc2ce7ed4d57b");
         expect_test::expect!["6d897fae16101a2d0a8c2cfbd164a9ff"].assert_eq(&trace("a turn of another kind"));
-    }
-
-    #[test]
-    fn whatever_a_span_is_called_is_kept() {
-        for text in ["0123456789abcdef", "0123456789ABCDEF", "", "no digits at all", "sixteen letters!"] {
-            assert_eq!(SpanId::from(text).as_str(), text);
-        }
     }
 }

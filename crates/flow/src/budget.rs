@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, StopReason};
+use antiphon_event::{Body, NodeType, StopReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
@@ -131,7 +131,7 @@ impl Ledger {
                 self.used = self.used.plus(Sum::of(&settled.amounts));
             }
             Body::NodeStart(start) if start.attempt == 1 => {
-                let agents = (start.node_type.as_deref() == Some("agent")).then_some(1);
+                let agents = (start.node_type == Some(NodeType::Agent)).then_some(1);
                 self.used = self.used.plus(Sum { steps: Some(1), agents, ..Sum::default() });
             }
             // An agent that another one calls; one that is the work of a node is counted with it.

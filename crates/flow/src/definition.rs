@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_event::{FlowNodeId, Json};
+use antiphon_event::{EdgeType, FlowNodeId, Json, NodeType};
 
 use crate::expr::Expression;
 use crate::function::Code;
@@ -374,30 +374,30 @@ impl Edge {
 
 impl When {
     /// The word for it in an `edge_transition`.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> EdgeType {
         match self {
-            Self::Always => "static",
-            Self::If(_) => "conditional",
-            Self::Default => "default",
-            Self::Reroute => "reroute",
+            Self::Always => EdgeType::Static,
+            Self::If(_) => EdgeType::Conditional,
+            Self::Default => EdgeType::Default,
+            Self::Reroute => EdgeType::Reroute,
         }
     }
 }
 
 impl Work {
     /// The word for it in a file and in `node_start`.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> NodeType {
         match self {
-            Self::Function(_) | Self::Expression(_) => "function",
-            Self::Command(_) => "command",
-            Self::Tool(_) => "tool",
-            Self::Flow(_) => "flow",
-            Self::Swarm(_) => "swarm",
-            Self::Router(_) => "router",
-            Self::Human(_) => "human",
-            Self::Guardrail => "guardrail",
-            Self::Map(_) => "map",
-            Self::Agent(_) => "agent",
+            Self::Function(_) | Self::Expression(_) => NodeType::Function,
+            Self::Command(_) => NodeType::Command,
+            Self::Tool(_) => NodeType::Tool,
+            Self::Flow(_) => NodeType::Flow,
+            Self::Swarm(_) => NodeType::Swarm,
+            Self::Router(_) => NodeType::Router,
+            Self::Human(_) => NodeType::Human,
+            Self::Guardrail => NodeType::Guardrail,
+            Self::Map(_) => NodeType::Map,
+            Self::Agent(_) => NodeType::Agent,
         }
     }
 

@@ -480,16 +480,24 @@ impl Scheduler {
     /// An event of this run.
     #[inline]
     fn event(&self, now: Now, body: Body) -> Event {
-        Event { head: Head::new(now.at, Arc::clone(&self.names.context)), body, extra: Vec::new() }
+        Event::of(Head::new(now.at, Arc::clone(&self.names.context)), body)
     }
 
     /// An event in the scope of a node.
     #[inline]
     fn node_event(&self, now: Now, node: NodeIndex, body: Body) -> Event {
-        let attempt = self.attempt_of(node, &body);
-        let known = self.spots[node].context.0.as_ref().filter(|_| attempt == self.attempt(node));
-        let context = known.map_or_else(|| Arc::new(self.context_of(attempt)), Arc::clone);
-        Event { head: Head::new(now.at, context), body, extra: Vec::new() }
+        self.attempt_event(now, self.attempt_of(node, &body), body)
+    }
+
+    /// An event in the scope of an attempt.
+    #[inline]
+    fn attempt_event(&self, now: Now, attempt: Attempt, body: Body) -> Event {
+        let known = &self.spots[attempt.node].context.0;
+        let context = match known {
+            Some(known) if attempt == self.attempt(attempt.node) => Arc::clone(known),
+            _ => Arc::new(self.context_of(attempt)),
+        };
+        Event::of(Head::new(now.at, context), body)
     }
 
     /// What happens in an attempt belongs to.

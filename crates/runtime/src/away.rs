@@ -319,7 +319,7 @@ fn created(journey: &Journey) -> Event {
         let title = Some(task.chars().take(TITLE_MAX).collect());
         Body::SessionCreated(SessionCreated { title, metadata: Some(Json::from(json!({"caller": caller}))) })
     };
-    Event { head: Head { at: Some(parts.clock.now()), ..Head::default() }, body, extra: Vec::new() }
+    Event::of(Head { at: Some(parts.clock.now()), ..Head::default() }, body)
 }
 
 /// The task as the first thing that is said there. It is part of the turn that its caller is in.
@@ -330,7 +330,7 @@ fn said(parts: &Parts, call: &CallId, origin: Origin, task: String) -> (Event, O
     let said = User { content: UserContent::Text(task), delivery: None, provenance };
     let mut head = Head { at: Some(parts.clock.now()), ..Head::of_user(user, turn.clone()) };
     head.parent_id = Some(ParentId::from(call.as_str()));
-    let event = Event { head, body: Body::User(said), extra: Vec::new() };
+    let event = Event::of(head, Body::User(said));
     (event, Origin { turn: Some(turn), ..origin })
 }
 

@@ -117,7 +117,7 @@ impl Driver {
             }),
         };
         head.at = Some(self.at());
-        self.batch.push(Event { head, body, extra: Vec::new() });
+        self.batch.push(Event::of(head, body));
     }
 }
 

@@ -300,14 +300,14 @@ impl Engine {
 
     pub(crate) fn session_created(&self, title: Option<String>, metadata: Option<Json>) -> Event {
         let body = Body::SessionCreated(SessionCreated { title, metadata });
-        let mut event = Event { head: Head::default(), body, extra: Vec::new() };
+        let mut event = Event::of(Head::default(), body);
         event.head.at = Some(self.0.clock.now());
         event
     }
 
     /// What a user says, now.
     pub(crate) fn user_said(&self, user: RunId, turn: EventFlowId, said: Body) -> Event {
-        let mut event = Event { head: Head::of_user(user, turn), body: said, extra: Vec::new() };
+        let mut event = Event::of(Head::of_user(user, turn), said);
         event.head.at = Some(self.0.clock.now());
         event
     }

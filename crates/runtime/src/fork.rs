@@ -42,7 +42,7 @@ impl Engine {
         let from = ForkPoint { branch_id: from.branch, seq: at, hash: Some(head.hash.to_string()) };
         let created = Body::BranchCreated(BranchCreated { from: Some(from) });
         let head_of = Head { at: Some(self.0.clock.now()), ..Head::default() };
-        let mut events = vec![Event { head: head_of, body: created, extra: Vec::new() }];
+        let mut events = vec![Event::of(head_of, created)];
         events.extend(patch);
         let batch = Batch::new(events).expect("it holds at least the first event");
         Ok(journal.append(&into, head.seq, batch).await?.last)

@@ -85,7 +85,7 @@ impl Mouth {
             return;
         }
         let head = Head::from(event::Context { run_id: run, ..event::Context::default() });
-        let event = Event { head, body, extra: Vec::new() };
+        let event = Event::of(head, body);
         self.wake(|machine, attempt| Wake::Said(machine, attempt, Box::new(event))).await;
     }
 }

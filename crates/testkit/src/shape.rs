@@ -96,7 +96,7 @@ struct Run {
 
 impl Run {
     fn event(&self, body: Body) -> Event {
-        Event { head: Head::from(Arc::clone(&self.context)), body, extra: Vec::new() }
+        Event::of(Head::from(Arc::clone(&self.context)), body)
     }
 }
 
@@ -154,7 +154,7 @@ fn start(run: &Run, parent: Option<&CallId>) -> Event {
 
 fn end(run: &Run) -> Event {
     let end = HarnessEnd { reason: Some(EndReason::Done), iterations: None, total_usage: None };
-    run.event(Body::HarnessEnd(end))
+    run.event(Body::HarnessEnd(Box::new(end)))
 }
 
 #[cfg(test)]

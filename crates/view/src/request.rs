@@ -9,7 +9,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_event::body::lifecycle::HarnessEnd;
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Body, CallId, EndReason, Event, NodeStatus, RelayKind, RunId};
 use serde::{Deserialize, Serialize};
@@ -177,7 +176,7 @@ pub(crate) fn holds_up(relay: &Relay) -> bool {
 /// Whether a run is over for good, and does not only wait to be resumed.
 fn ends_run(body: &Body) -> bool {
     match body {
-        Body::HarnessEnd(HarnessEnd { reason, .. }) => *reason != Some(EndReason::Interrupted),
+        Body::HarnessEnd(end) => end.reason != Some(EndReason::Interrupted),
         Body::RunEnd(end) => {
             !matches!(end.status, Some(NodeStatus::Interrupted | NodeStatus::Pending | NodeStatus::Executing))
         }

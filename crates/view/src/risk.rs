@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_event::body::flow::{NodeEnd, NodeStart};
 use antiphon_event::body::request::Relay;
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{Body, ErrorCode, Event, RunId};
+use antiphon_event::{Body, ErrorCode, Event, NodeType, RunId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
@@ -226,9 +226,9 @@ impl Risk {
                 changes,
             );
         }
-        let (effect, fate) = rule::node(event, start.node_type.as_deref());
+        let (effect, fate) = rule::node(event, start.node_type.as_ref().map(NodeType::as_str));
         let step = Step {
-            name: start.node_type.as_deref().map(Into::into),
+            name: start.node_type.as_ref().map(ToString::to_string),
             effect,
             ..begun(StepKind::Node, &id, event)
         };

@@ -180,7 +180,11 @@ impl Timeline {
         if let Some(row) = self.rows.get(&(run, node.clone(), start.execution, attempt)).copied() {
             if self.headless.remove(&(run, row)) || self.runs[run].rows[row].is_open() {
                 self.edit_row(run, row, changes, |row, edit| {
-                    edit.fill("nodeType", &mut row.node_type, start.node_type.as_deref().map(Into::into));
+                    edit.fill(
+                        "nodeType",
+                        &mut row.node_type,
+                        start.node_type.as_ref().map(ToString::to_string),
+                    );
                     edit.fill("startedAt", &mut row.started_at, event.head.at);
                     if row.is_open() {
                         edit.put("status", &mut row.status, NodeStatus::Executing);
@@ -194,7 +198,7 @@ impl Timeline {
             attempt = latest.unwrap_or(attempt).saturating_add(1);
         }
         let mut row = self.new_row(run, node, start.execution, attempt);
-        row.node_type = start.node_type.as_deref().map(Into::into);
+        row.node_type = start.node_type.as_ref().map(ToString::to_string);
         row.started_at = event.head.at;
         let path_of = self.nest.path_of(&event.head, &self.runs[run].run_id);
         self.add_row(run, row, path_of, changes);

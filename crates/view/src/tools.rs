@@ -161,7 +161,12 @@ impl Tools {
         put(&mut call.name, Some(said.name.clone()), changes, path!["calls", place, "name"]);
         put(&mut call.input, Some(said.input.clone()), changes, path!["calls", place, "input"]);
         renew(&mut call.call_type, said.call_type.clone(), changes, path!["calls", place, "callType"]);
-        renew(&mut call.harness, said.harness.clone(), changes, path!["calls", place, "harness"]);
+        renew(
+            &mut call.harness,
+            said.harness.as_deref().map(ToOwned::to_owned),
+            changes,
+            path!["calls", place, "harness"],
+        );
         let head = &event.head;
         renew(&mut call.message_id, head.message_id.clone(), changes, path!["calls", place, "messageId"]);
         renew(&mut call.agent, agent_name(event), changes, path!["calls", place, "agent"]);

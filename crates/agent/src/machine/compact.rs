@@ -81,7 +81,7 @@ impl Agent {
         Ok(vec![
             self.event(now, Body::Summary(summary)),
             // It is no step, and what it used belongs to none.
-            Event { head: self.head(now), body: Body::Usage(Box::new(usage(&replied))), extra: Vec::new() },
+            Event::of(self.head(now), Body::Usage(Box::new(usage(&replied)))),
         ])
     }
 

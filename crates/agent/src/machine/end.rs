@@ -45,7 +45,7 @@ impl Agent {
             iterations: Some(self.iterations),
             total_usage: Some(total_usage),
         };
-        self.event(now, Body::HarnessEnd(end))
+        self.event(now, Body::HarnessEnd(Box::new(end)))
     }
 
     /// How many model calls came to an end.

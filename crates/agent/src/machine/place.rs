@@ -28,7 +28,7 @@ impl Agent {
             }
             _ => self.head(now),
         };
-        Event { head, body, extra: Vec::new() }
+        Event::of(head, body)
     }
 
     /// The head of an event of this run.

@@ -52,7 +52,7 @@ impl Agent {
                 // Both are said with what the whole call used.
                 Delta::Usage(_) | Delta::Stop(_) => continue,
             };
-            events.push(Event { head: head.clone(), body, extra: Vec::new() });
+            events.push(Event::of(head.clone(), body));
         }
         Ok(events)
     }

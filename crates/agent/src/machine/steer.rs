@@ -25,7 +25,7 @@ impl Agent {
         let turn = self.origin.turn.clone().unwrap_or_else(|| EventFlowId::from(run.shared()));
         let mut head = Head { at: Some(now.at), ..Head::of_user(run, turn) };
         head.parent_id = Some(self.last_whole());
-        Ok(vec![Event { head, body: Body::User(said), extra: Vec::new() }])
+        Ok(vec![Event::of(head, Body::User(said))])
     }
 
     /// The node of the conversation graph that the last whole step ends with, or that the run began with.

@@ -30,7 +30,7 @@ pub(super) fn lines(traces: &Traces, page: Page) -> Vec<Line> {
 }
 
 fn one(trace: &Trace, spans: &[(usize, &Span)], page: Page) -> Vec<Line> {
-    let mut title = Line::new().ink(Ink::Strong, "trace ").ink(Ink::Faint, trace.trace_id.as_str());
+    let mut title = Line::new().ink(Ink::Strong, "trace ").ink(Ink::Faint, trace.trace_id.to_string());
     if let Some(at) = trace.started_at {
         title = title.ink(Ink::Faint, format!("  {}", clock(at)));
     }
@@ -59,8 +59,8 @@ fn name(span: &Span) -> Line {
         Some(SpanKind::Turn) => ("", Ink::Agent),
         None => ("", Ink::Faint),
     };
-    let id = if span.kind.is_none() { span.span_id.as_str() } else { "" };
-    let mut line = Line::new().ink(Ink::Faint, kind.0).ink(kind.1, span.name.as_deref().unwrap_or(id));
+    let id = if span.kind.is_none() { span.span_id.to_string() } else { String::new() };
+    let mut line = Line::new().ink(Ink::Faint, kind.0).ink(kind.1, span.name.as_deref().unwrap_or(&id));
     if span.status == SpanStatus::Error {
         line = line.ink(Ink::Bad, " ✗");
     }

@@ -2,14 +2,13 @@
 //!
 //! The node an event is about is `nodeId` of the head, not a member here.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{ErrorCode, FlowNodeId, Json, NodeStatus, StopReason};
+use crate::{EdgeType, ErrorCode, FlowNodeId, Json, NodeStatus, NodeType, StopReason};
 
 /// A flow began to run.
 #[serde_with::skip_serializing_none]
@@ -34,7 +33,7 @@ pub struct RunStart {
 #[serde(rename_all = "camelCase")]
 pub struct NodeStart {
     /// What kind of node.
-    pub node_type: Option<Cow<'static, str>>,
+    pub node_type: Option<NodeType>,
     /// Which attempt at this execution, from 1.
     #[serde(default = "one")]
     pub attempt: u32,
@@ -181,8 +180,8 @@ pub struct EdgeTransition {
     pub source_id: FlowNodeId,
     /// To there.
     pub target_id: FlowNodeId,
-    /// `static`, `conditional`, `default`, `router`, `back` …
-    pub edge_type: Cow<'static, str>,
+    /// Why it is taken.
+    pub edge_type: EdgeType,
     /// The condition that held.
     pub condition: Option<String>,
     /// What went wrong, where the target takes over for the source.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, CallType, Json, Provenance, StreamId};
+use crate::{CallId, CallType, Json, Provenance, StreamId, Word};
 
 /// A tool call: as proposed by the model, and again, with the same id, when it is about to run.
 #[serde_with::skip_serializing_none]
@@ -19,7 +19,7 @@ pub struct ToolCall {
     /// What kind of thing is called; a function if absent.
     pub call_type: Option<CallType>,
     /// The harness that offers the tool.
-    pub harness: Option<String>,
+    pub harness: Option<Word>,
 }
 
 /// Something a running tool had to say; the same id again replaces it.

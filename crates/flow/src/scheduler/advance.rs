@@ -1,7 +1,7 @@
 //! What follows by itself from what has happened.
 
 use antiphon_event::body::flow::{EdgeTransition, LayerEnd, NodeSkipped};
-use antiphon_event::{Body, Event, Mode, NodeStatus};
+use antiphon_event::{Body, EdgeType, Event, Mode, NodeStatus};
 
 use super::spot::{Decision, Queue, Status};
 use super::{Now, Phase, Scheduler};
@@ -100,13 +100,13 @@ impl Scheduler {
             _ => None,
         };
         let edge_type = match self.flow.nodes()[source].work {
-            crate::definition::Work::Router(_) => "router",
+            crate::definition::Work::Router(_) => EdgeType::Router,
             _ => when.kind(),
         };
         let transition = EdgeTransition {
             source_id: self.flow.id(source).clone(),
             target_id: self.flow.id(target).clone(),
-            edge_type: edge_type.into(),
+            edge_type,
             condition,
             error: None,
         };

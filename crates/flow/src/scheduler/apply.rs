@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use antiphon_event::body::flow::{EdgeTransition, NodeEnd, NodeError, NodeSkipped, NodeStart, RunStart};
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::{Body, ErrorCode, Event, FlowNodeId, Json, JsonKind, Mode, NodeStatus};
+use antiphon_event::{Body, EdgeType, ErrorCode, Event, FlowNodeId, Json, JsonKind, Mode, NodeStatus};
 use serde_json::Map;
 
 use super::settle::take_out;
@@ -222,7 +222,7 @@ impl Scheduler {
 
     fn moved(&mut self, transition: &EdgeTransition) {
         // Most edges lead on, and what they lead to was decided when their source ended.
-        if transition.edge_type != FALLBACK && self.flow.shape().returning.is_empty() {
+        if transition.edge_type != EdgeType::Fallback && self.flow.shape().returning.is_empty() {
             return;
         }
         let (Some(source), Some(target)) =
@@ -230,7 +230,7 @@ impl Scheduler {
         else {
             return;
         };
-        if transition.edge_type == FALLBACK {
+        if transition.edge_type == EdgeType::Fallback {
             self.unfollow(source);
             self.shift(source, |spot| {
                 spot.status = Status::Executing;
@@ -339,6 +339,3 @@ impl Scheduler {
         }
     }
 }
-
-/// The type of the edge to a node that takes over.
-pub(super) const FALLBACK: &str = "fallback";

@@ -6,10 +6,9 @@ use antiphon_event::body::flow::{
     EdgeDecision, EdgeTransition, GuardrailOverride, NodeEnd, NodeError, NodeRetry, NodeTimeout,
 };
 use antiphon_event::body::system;
-use antiphon_event::{Body, ErrorCode, Event, Json, NodeStatus, StopReason};
+use antiphon_event::{Body, EdgeType, ErrorCode, Event, Json, NodeStatus, StopReason};
 use serde_json::{Map, Value, json};
 
-use super::apply::FALLBACK;
 use super::spot::{Prevented, Status};
 use super::start::Watched;
 use super::{Attempt, Now, Refusal, Scheduler};
@@ -136,28 +135,27 @@ impl Scheduler {
             let failure = Failure::of(ErrorCode::TooLarge, format!("what it gives is {why}"));
             return self.failed(attempt, failure, now, events);
         }
-        match self.consequences(attempt, reply, written, rerouted.as_deref()) {
-            Ok((end, extra)) => {
-                if !extra.is_empty() {
-                    events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
-                }
+        let mut extra = Vec::new();
+        match self.consequences(attempt, reply, written, rerouted.as_deref(), &mut extra) {
+            Ok(end) => {
+                events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
                 self.node_end(attempt, end, now, events);
             }
             Err(failure) => self.failed(attempt, failure, now, events),
         }
     }
 
-    /// What follows from an output: hooks are heard, edges are decided.
+    /// What follows from an output: hooks are heard, which may add something, and edges are decided.
     fn consequences(
         &self,
         attempt: Attempt,
         reply: Reply,
         (writes, state): Written,
         rerouted: Option<&str>,
-    ) -> Result<(NodeEnd, Vec<Body>), Failure> {
+        extra: &mut Vec<Body>,
+    ) -> Result<Box<NodeEnd>, Failure> {
         let node = attempt.node;
         let hooks = &self.flow.settings().hooks;
-        let mut extra = Vec::new();
         if !hooks.is_empty() {
             let point = Point::AfterNode {
                 node: self.flow.id(node),
@@ -168,15 +166,15 @@ impl Scheduler {
             if let Verdict::Cancel(why) | Verdict::Ask(why) = advice.verdict {
                 return Err(Failure::of(ErrorCode::Cancelled, why));
             }
-            extra = advice.events;
+            extra.extend(advice.events);
         }
         let moment = Moment {
             state: state.as_ref().unwrap_or(&self.state),
             output: Some(&reply.output),
             ..self.moment(node, Handed::To(node))
         };
-        let edges = self.edges(node, &reply, rerouted, &moment, &mut extra)?;
-        let end = NodeEnd {
+        let edges = self.edges(node, &reply, rerouted, &moment, extra)?;
+        Ok(Box::new(NodeEnd {
             status: NodeStatus::Completed,
             execution: attempt.execution,
             attempt: attempt.attempt,
@@ -186,8 +184,7 @@ impl Scheduler {
             telemetry: reply.telemetry,
             writes,
             edges,
-        };
-        Ok((end, extra))
+        }))
     }
 
     /// What a node contributes to the state, and the state with that in it if somebody looks at it.
@@ -328,13 +325,13 @@ impl Scheduler {
     }
 
     /// Writes the end of an execution down, with the edges that are taken at once.
-    fn node_end(&self, attempt: Attempt, mut end: NodeEnd, now: Now, events: &mut Vec<Event>) {
+    fn node_end(&self, attempt: Attempt, mut end: Box<NodeEnd>, now: Now, events: &mut Vec<Event>) {
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         let shape = self.flow.shape();
         let place = events.len();
         events.reserve(1 + end.edges.len());
-        events.push(self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end))));
+        events.push(self.attempt_event(now, attempt, Body::NodeEnd(end)));
         for (position, &edge) in shape.leaving[attempt.node].iter().enumerate() {
             let Body::NodeEnd(end) = &events[place].body else { unreachable!("it was just put there") };
             if end.edges.get(position).is_some_and(|decision| decision.live) && !shape.back[edge] {
@@ -431,7 +428,7 @@ impl Scheduler {
         let transition = EdgeTransition {
             source_id: self.flow.id(node).clone(),
             target_id: self.flow.id(deputy).clone(),
-            edge_type: FALLBACK.into(),
+            edge_type: EdgeType::Fallback,
             condition: None,
             error: Some(Box::new(node_error(failure))),
         };
@@ -464,8 +461,9 @@ impl Scheduler {
         let mut reply = Reply::new(output);
         // What it contributes may need the output that there is not; then it contributes nothing.
         let written = self.writes(attempt.node, &mut reply).unwrap_or_default();
-        match self.consequences(attempt, reply, written, None) {
-            Ok((mut end, extra)) => {
+        let mut extra = Vec::new();
+        match self.consequences(attempt, reply, written, None, &mut extra) {
+            Ok(mut end) => {
                 end.error = Some(Box::new(node_error(failure)));
                 events.extend(extra.into_iter().map(|body| self.node_event(now, attempt.node, body)));
                 self.node_end(attempt, end, now, events);
@@ -493,11 +491,11 @@ impl Scheduler {
         let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
-        self.node_event(now, attempt.node, Body::NodeEnd(Box::new(end)))
+        self.attempt_event(now, attempt, Body::NodeEnd(end))
     }
 
-    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {
-        NodeEnd {
+    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> Box<NodeEnd> {
+        Box::new(NodeEnd {
             status,
             execution: attempt.execution,
             attempt: attempt.attempt,
@@ -507,7 +505,7 @@ impl Scheduler {
             telemetry: None,
             writes: None,
             edges: Vec::new(),
-        }
+        })
     }
 
     /// What a guard makes of a yes that no person gave.

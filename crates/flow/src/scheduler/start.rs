@@ -85,7 +85,7 @@ impl Scheduler {
             state: (!state.is_empty()).then_some(state),
             definition: self.flow.settings().document.clone().filter(|_| self.origin.path.is_empty()),
         };
-        let mut event = self.event(now, Body::RunStart(start));
+        let mut event = self.event(now, Body::RunStart(Box::new(start)));
         event.head.parent_id.clone_from(&self.origin.parent);
         if !self.origin.path.is_empty() {
             event.head.node_path = Some(self.origin.path.clone());
@@ -259,7 +259,7 @@ impl Scheduler {
     }
 
     pub(super) fn node_start(&self, next: Attempt, input: Option<Json>, now: Now) -> Event {
-        self.node_event(now, next.node, Body::NodeStart(self.starting(next, input)))
+        self.attempt_event(now, next, Body::NodeStart(self.starting(next, input)))
     }
 
     /// The start of an attempt that will not do its work: it has failed already.
@@ -271,7 +271,7 @@ impl Scheduler {
 
     fn starting(&self, next: Attempt, input: Option<Json>) -> NodeStart {
         NodeStart {
-            node_type: Some(self.flow.nodes()[next.node].work.kind().into()),
+            node_type: Some(self.flow.nodes()[next.node].work.kind()),
             attempt: next.attempt,
             execution: next.execution,
             input,

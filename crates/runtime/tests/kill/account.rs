@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_event::{Body, Event, Json, NodeStatus};
+use antiphon_event::{Body, Event, Json, NodeStatus, NodeType};
 use antiphon_runtime::{Engine, Invocation, Outcome};
 
 use super::story::Story;
@@ -115,7 +115,7 @@ fn programs(events: &[Event]) -> BTreeMap<String, Program> {
         let here = (run.to_string(), node.to_string());
         let key = |execution: u32| format!("{run}/{node}/{execution}");
         match &event.body {
-            Body::NodeStart(start) if start.node_type.as_deref() == Some("command") => {
+            Body::NodeStart(start) if start.node_type == Some(NodeType::Command) => {
                 current.insert(here, key(start.execution));
                 let program = programs.entry(key(start.execution)).or_default();
                 assert!(!program.completed, "{} was started again", way(event));

@@ -89,7 +89,7 @@ impl Nested {
         }
         if let Some(trace) = &head.trace_id {
             let known = self.traces.get(&(scope, trace.clone())).copied();
-            return known.or_else(|| Some(self.level(scope, Level::Trace, trace.as_str(), changes)));
+            return known.or_else(|| Some(self.level(scope, Level::Trace, &trace.to_string(), changes)));
         }
         let names_more = head.agent.is_some() || is_of_flow(event);
         let id = head.run_id.as_ref().filter(|_| !names_more && !matches!(event.body, Body::User(_)))?;
