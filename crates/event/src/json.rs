@@ -7,7 +7,7 @@ mod list;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -181,8 +181,14 @@ impl PartialEq for Json {
     }
 }
 
+/// `null`: what a node gives that gives nothing, so there is one for all.
+static NULL: LazyLock<Json> = LazyLock::new(|| Json::of(RawValue::NULL.to_owned()));
+
 impl From<Value> for Json {
     fn from(value: Value) -> Self {
+        if value.is_null() {
+            return NULL.clone();
+        }
         Self::of(to_raw_value(&value).expect("a value is JSON"))
     }
 }

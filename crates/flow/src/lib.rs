@@ -29,6 +29,6 @@ pub use definition::{
 pub use expr::Expression;
 pub use hook::may_be_said;
 pub use moment::{Formula, Moment};
-pub use scheduler::{Attempt, Effect, Effects, Input, Now, Origin, Refusal, Saved, Scheduler, Waits};
+pub use scheduler::{Attempt, Effect, Input, Now, Origin, Refusal, Saved, Scheduler, Waits};
 pub use shape::Shape;
 pub use swarm::Swarm;

@@ -31,7 +31,7 @@ use antiphon_event::{
 
 use serde::{Deserialize, Serialize};
 
-pub use self::effect::{Effect, Effects};
+pub use self::effect::Effect;
 pub use self::saved::Saved;
 pub use self::spot::Waits;
 use self::spot::{Decision, Rare, Spot, Status};
@@ -75,8 +75,9 @@ pub struct Scheduler {
     /// The bound that was reached, if that is why it ends.
     limit: Option<StopReason>,
     clock: Clockwork,
-    /// The node the last event was about.
+    /// The node the last event was about, and the last other one before it.
     last: NodeIndex,
+    before: NodeIndex,
 }
 
 /// Where the events of a run belong.
@@ -301,6 +302,7 @@ impl Scheduler {
             limit: None,
             clock: Clockwork::default(),
             last: 0,
+            before: 0,
             flow,
             names: Names::of(&origin),
             origin,

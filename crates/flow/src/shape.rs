@@ -10,9 +10,6 @@ use crate::definition::{Edge, EdgeIndex, Node, NodeIndex, Settings, When};
 /// Nodes by id. Looked up for every event, so hashed fast; the seed is fixed, as a flow comes from its owner.
 pub(crate) type Index = HashMap<String, NodeIndex, foldhash::fast::FixedState>;
 
-/// Something about few nodes, edges or regions, by index; hashed fast for the same reason.
-pub(crate) type ByIndex<T> = HashMap<usize, T, foldhash::fast::FixedState>;
-
 /// How the nodes and edges of a flow hang together.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
@@ -28,8 +25,6 @@ pub struct Shape {
     pub(crate) entering: Vec<Vec<EdgeIndex>>,
     /// Whether an edge leads back.
     pub(crate) back: Vec<bool>,
-    /// The edges that lead back from each node; most nodes have none.
-    pub(crate) returning: ByIndex<Vec<EdgeIndex>>,
     /// The longest forward path from an entry to each node; `None` for one that only takes over for others.
     pub(crate) layer: Vec<Option<u32>>,
     /// How many layers there are.
@@ -145,9 +140,7 @@ impl Shape {
     fn enter(&mut self, count: usize) {
         self.entering = vec![Vec::new(); count];
         for (edge, (from, to)) in self.ends.iter().enumerate() {
-            if self.back[edge] {
-                self.returning.entry(*from).or_default().push(edge);
-            } else if *from != usize::MAX {
+            if !self.back[edge] && *from != usize::MAX {
                 self.entering[*to].push(edge);
             }
         }

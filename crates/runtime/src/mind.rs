@@ -75,7 +75,7 @@ impl Mind {
     pub(crate) fn apply(&mut self, event: &Event, effects: &mut Vec<(usize, Effect)>, machine: usize) {
         match self {
             Self::Flow(flow) => {
-                effects.extend(flow.apply(event).into_iter().map(|effect| (machine, Effect::Flow(effect))));
+                flow.apply_to(event, &mut |effect| effects.push((machine, Effect::Flow(effect))));
             }
             Self::Agent(agent) => {
                 effects.extend(agent.apply(event).into_iter().map(|effect| (machine, Effect::Agent(effect))));

@@ -78,11 +78,11 @@ pub(crate) fn schedule(flow: &Flow) -> usize {
         scheduler.decide_into(input, now, &mut events).expect("taken");
         while !events.is_empty() {
             for event in &events {
-                for effect in scheduler.apply(event) {
+                scheduler.apply_to(event, &mut |effect| {
                     if let Effect::Perform(attempt) = effect {
                         work.push_back(attempt);
                     }
-                }
+                });
             }
             black_box(&events);
             events.clear();

@@ -7,23 +7,31 @@ use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Body, EdgeType, ErrorCode, Event, FlowNodeId, Json, JsonKind, Mode, NodeStatus};
 use serde_json::Map;
 
+use super::effect::Wants;
 use super::settle::take_out;
 use super::spot::{Known, Prevented, Queue, Rare, Spot, Status, Why};
-use super::{Effect, Effects, Phase, Scheduler};
+use super::{Effect, Phase, Scheduler};
 use crate::definition::{NodeIndex, Work};
 
 impl Scheduler {
     /// Takes in an event of this run; events of other runs and of later versions change nothing.
-    pub fn apply(&mut self, event: &Event) -> Effects {
+    pub fn apply(&mut self, event: &Event) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.apply_to(event, &mut |effect| effects.push(effect));
+        effects
+    }
+
+    /// The same with what is to be done handed over as it comes up.
+    pub fn apply_to(&mut self, event: &Event, wants: Wants<'_>) {
         if event.head.run_id.as_ref() != Some(&self.origin.run) {
-            return Effects::None;
+            return;
         }
         self.tick(event);
         let node = event.head.node_id.as_ref().and_then(|id| self.find(id));
         match (&event.body, node) {
             (Body::RunStart(start), _) => self.run_started(start),
-            (Body::NodeStart(start), Some(node)) => return self.node_started(node, start, event),
-            (Body::NodeEnd(end), Some(node)) => return self.node_ended(node, end),
+            (Body::NodeStart(start), Some(node)) => self.node_started(node, start, event, wants),
+            (Body::NodeEnd(end), Some(node)) => self.node_ended(node, end, wants),
             (Body::NodeSkipped(skip), Some(node)) => self.node_skipped(node, skip),
             (Body::NodeRetry(retry), Some(node)) => {
                 self.unfollow(node);
@@ -34,13 +42,13 @@ impl Scheduler {
                     rare.prevented = None;
                     rare.retries += 1;
                 });
-                return Effects::One(Effect::Wait(self.attempt(node), retry.delay_ms));
+                wants(Effect::Wait(self.attempt(node), retry.delay_ms));
             }
-            (Body::NodeTimeout(timeout), Some(node)) => return self.overran(node, timeout.timeout_ms),
+            (Body::NodeTimeout(timeout), Some(node)) => self.overran(node, timeout.timeout_ms, wants),
             (Body::EdgeTransition(transition), _) => self.moved(transition),
             (Body::LayerStart(layer), _) => self.layer_opened(layer.layer),
             (Body::LayerEnd(layer), _) => self.layer_closed(layer.layer),
-            (Body::Relay(relay), Some(node)) => return self.asked(node, relay),
+            (Body::Relay(relay), Some(node)) => self.asked(node, relay, wants),
             (Body::Interrupt(_), Some(node)) => self.interrupted(node),
             (Body::RelayResolved(resolved), _) => self.resolved(resolved),
             (Body::Error(error), Some(node)) => {
@@ -49,7 +57,7 @@ impl Scheduler {
                 let error = NodeError { code, message, limit: None, extra };
                 self.spots[node].keep().error = Some(Box::new(error));
             }
-            (Body::CancelRequested(request), _) => return self.cancel_requested(&request.by, &request.mode),
+            (Body::CancelRequested(request), _) => self.cancel_requested(&request.by, &request.mode, wants),
             (Body::Resumed(_), _) => self.resumed(),
             (Body::StatePatched(patch), _) => self.write(patch.writes.iter()),
             (Body::RunEnd(end), _) => {
@@ -57,17 +65,20 @@ impl Scheduler {
             }
             _ => {}
         }
-        Effects::None
     }
 
     /// The node with this id. Events about one node follow one another, and nodes often start and end in the order they
-    /// were declared, so it is mostly the last one or the one after it.
+    /// were declared or in turns, so it is mostly the last one, the one after it, or the one before.
     fn find(&mut self, id: &FlowNodeId) -> Option<NodeIndex> {
         // Where an id was made here, its text is the very one of the flow.
-        let is = |node: &NodeIndex| self.flow.id(*node).as_str().as_ptr() == id.as_str().as_ptr();
-        let mut near = self.last..self.flow.ids().len().min(self.last + 2);
-        self.last = near.find(is).or_else(|| self.flow.index(id.as_str()))?;
-        Some(self.last)
+        let same = |known: &FlowNodeId| known.as_str().as_ptr() == id.as_str().as_ptr();
+        let near = [self.last, self.last.saturating_add(1), self.before];
+        let node = near.into_iter().find(|node| self.flow.ids().get(*node).is_some_and(same));
+        let node = node.or_else(|| self.flow.index(id.as_str()))?;
+        if node != self.last {
+            (self.before, self.last) = (self.last, node);
+        }
+        Some(node)
     }
 
     /// Time passes while the run is at work; not while it waits for people or has no process.
@@ -100,7 +111,7 @@ impl Scheduler {
         }
     }
 
-    fn node_started(&mut self, node: NodeIndex, start: &NodeStart, event: &Event) -> Effects {
+    fn node_started(&mut self, node: NodeIndex, start: &NodeStart, event: &Event, wants: Wants<'_>) {
         self.dequeue(node);
         self.unfollow(node);
         if start.attempt == 1 {
@@ -129,20 +140,19 @@ impl Scheduler {
             }
         });
         if self.works_inside(node) || self.spots[node].rare().prevented.is_some() {
-            self.follow.push_back(node);
-            return Effects::None;
+            return self.follow.push_back(node);
         }
-        Effects::One(Effect::Perform(self.attempt(node)))
+        wants(Effect::Perform(self.attempt(node)));
     }
 
     /// An attempt took too long: it has failed, whatever it still gives.
-    fn overran(&mut self, node: NodeIndex, timeout_ms: u64) -> Effects {
+    fn overran(&mut self, node: NodeIndex, timeout_ms: u64, wants: Wants<'_>) {
         let message = format!("it took longer than {timeout_ms} ms");
         let error = NodeError { code: Some(ErrorCode::Timeout), message, limit: None, extra: Map::new() };
         self.spots[node].keep().prevented = Some(Prevented::Failed(error));
         self.unfollow(node);
         self.follow.push_back(node);
-        Effects::One(Effect::Stop(self.attempt(node)))
+        wants(Effect::Stop(self.attempt(node)));
     }
 
     /// Whether the scheduler does the work of the node itself.
@@ -153,7 +163,7 @@ impl Scheduler {
         )
     }
 
-    fn node_ended(&mut self, node: NodeIndex, end: &NodeEnd) -> Effects {
+    fn node_ended(&mut self, node: NodeIndex, end: &NodeEnd, wants: Wants<'_>) {
         let attempt = self.attempt(node);
         let working = self.spots[node].status == Status::Executing && !self.works_inside(node);
         self.dequeue(node);
@@ -191,8 +201,9 @@ impl Scheduler {
             self.relieve(deputy);
         }
         self.report(node);
-        let stop = status == Status::Cancelled && working;
-        if stop { Effects::One(Effect::Stop(attempt)) } else { Effects::None }
+        if status == Status::Cancelled && working {
+            wants(Effect::Stop(attempt));
+        }
     }
 
     /// Tells the node it took over for that this one has ended.
@@ -221,8 +232,8 @@ impl Scheduler {
     }
 
     fn moved(&mut self, transition: &EdgeTransition) {
-        // Most edges lead on, and what they lead to was decided when their source ended.
-        if transition.edge_type != EdgeType::Fallback && self.flow.shape().returning.is_empty() {
+        // Most edges lead on, and what they lead to was decided when their source ended; one that leads back has fired.
+        if transition.edge_type != EdgeType::Fallback && self.fired.is_empty() {
             return;
         }
         let (Some(source), Some(target)) =
@@ -249,9 +260,9 @@ impl Scheduler {
             }
             return;
         }
-        let shape = self.flow.shape();
-        let returning = shape.returning.get(&source).map_or(&[][..], Vec::as_slice);
-        if let Some(edge) = returning.iter().copied().find(|edge| shape.ends[*edge].1 == target) {
+        let ends = &self.flow.shape().ends;
+        if let Some(place) = self.fired.iter().position(|edge| ends[*edge] == (source, target)) {
+            let edge = self.fired.remove(place);
             self.take(edge);
         }
     }
@@ -269,13 +280,15 @@ impl Scheduler {
         }
     }
 
-    fn asked(&mut self, node: NodeIndex, relay: &Relay) -> Effects {
+    fn asked(&mut self, node: NodeIndex, relay: &Relay, wants: Wants<'_>) {
         let rare = self.spots[node].keep();
         rare.relay = Some(Arc::new(relay.clone()));
         rare.answer = None;
         // The `interrupt` that follows says so; a fork may be without it.
         self.interrupted(node);
-        relay.expires_at.map_or(Effects::None, |at| Effects::One(Effect::Watch(relay.id.clone(), at)))
+        if let Some(at) = relay.expires_at {
+            wants(Effect::Watch(relay.id.clone(), at));
+        }
     }
 
     fn interrupted(&mut self, node: NodeIndex) {
@@ -295,14 +308,14 @@ impl Scheduler {
         self.follow.push_back(node);
     }
 
-    fn cancel_requested(&mut self, by: &str, mode: &Mode) -> Effects {
+    fn cancel_requested(&mut self, by: &str, mode: &Mode, wants: Wants<'_>) {
         self.cancel = Some(if self.cancel == Some(Mode::Now) { Mode::Now } else { mode.clone() });
         by.clone_into(&mut self.canceller);
         if *mode == Mode::Now {
-            return Effects::None;
+            return;
         }
         let executing = (0..self.spots.len()).filter(|node| self.spots[*node].status == Status::Executing);
-        Effects::Many(executing.map(|node| Effect::Wind(self.attempt(node))).collect())
+        executing.for_each(|node| wants(Effect::Wind(self.attempt(node))));
     }
 
     /// What had failed or was cancelled is to be done again.

@@ -1,7 +1,4 @@
-//! [`Effect`]: something to be done outside, and [`Effects`], all that one event asks for.
-
-use std::ops::Deref;
-use std::{slice, vec};
+//! [`Effect`]: something to be done outside.
 
 use antiphon_event::{RelayId, Timestamp};
 
@@ -22,61 +19,5 @@ pub enum Effect {
     Wind(Attempt),
 }
 
-/// What one event asks for: mostly nothing or one thing, which then costs no memory of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Effects {
-    /// Nothing.
-    #[default]
-    None,
-    /// One thing.
-    One(Effect),
-    /// Any number of things, in this order.
-    Many(Vec<Effect>),
-}
-
-impl Deref for Effects {
-    type Target = [Effect];
-
-    fn deref(&self) -> &[Effect] {
-        match self {
-            Self::None => &[],
-            Self::One(effect) => slice::from_ref(effect),
-            Self::Many(effects) => effects,
-        }
-    }
-}
-
-impl IntoIterator for Effects {
-    type Item = Effect;
-    type IntoIter = IntoIter;
-
-    #[inline]
-    fn into_iter(self) -> IntoIter {
-        match self {
-            Self::None => IntoIter::One(None),
-            Self::One(effect) => IntoIter::One(Some(effect)),
-            Self::Many(effects) => IntoIter::Many(effects.into_iter()),
-        }
-    }
-}
-
-/// Each of [`Effects`], in order.
-#[derive(Debug, Clone)]
-pub enum IntoIter {
-    /// At most one is left.
-    One(Option<Effect>),
-    /// Any number may be.
-    Many(vec::IntoIter<Effect>),
-}
-
-impl Iterator for IntoIter {
-    type Item = Effect;
-
-    #[inline]
-    fn next(&mut self) -> Option<Effect> {
-        match self {
-            Self::One(effect) => effect.take(),
-            Self::Many(effects) => effects.next(),
-        }
-    }
-}
+/// Whom the effects of an event are handed to, one after the other.
+pub(super) type Wants<'w> = &'w mut dyn FnMut(Effect);

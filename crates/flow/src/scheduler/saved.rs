@@ -43,6 +43,8 @@ pub struct Saved {
     limit: Option<StopReason>,
     clock: Clockwork,
     last: NodeIndex,
+    #[serde(default)]
+    before: NodeIndex,
 }
 
 /// Something that may be `null`, or nothing.
@@ -109,6 +111,7 @@ impl Scheduler {
             limit: self.limit.clone(),
             clock: self.clock,
             last: self.last,
+            before: self.before,
         }
     }
 
@@ -153,6 +156,7 @@ impl Scheduler {
             limit: saved.limit,
             clock: saved.clock,
             last: saved.last,
+            before: saved.before,
             flow,
         })
     }

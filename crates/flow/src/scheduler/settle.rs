@@ -169,9 +169,9 @@ impl Scheduler {
 
     /// A loop has come to rest: what was held back by it is dead now.
     fn release(&mut self, region: usize) {
-        let exits = |scheduler: &Self| scheduler.flow.shape().regions[region].exits.as_deref().unwrap_or(&[]);
-        for position in 0..exits(self).len() {
-            let edge = exits(self)[position];
+        let exits = self.flow.shape().regions[region].exits.as_ref().map_or(0, Vec::len);
+        for position in 0..exits {
+            let edge = self.flow.shape().regions[region].exits.as_ref().expect("it has some")[position];
             let Decision::Held(dead) = self.decisions[edge] else { continue };
             let at_rest = self.flow.shape().leaves[edge].iter().all(|region| self.busy[*region] == 0);
             if at_rest {
@@ -235,9 +235,6 @@ impl Scheduler {
     /// Goes round: all that was settled beyond the target is to be done again.
     pub(super) fn take(&mut self, edge: EdgeIndex) {
         let target = self.flow.shape().ends[edge].1;
-        if let Some(position) = self.fired.iter().position(|fired| *fired == edge) {
-            self.fired.remove(position);
-        }
         let joins_others = self.is_brought(target);
         if !joins_others {
             self.reset(target);
