@@ -130,15 +130,15 @@ impl Scheduler {
             if let Some(rare) = spot.kept() {
                 rare.begin(start);
             }
-            if input.is_some() && (start.input.is_some() || start.attempt == 1) {
-                spot.keep().input = input;
-            }
             match (&start.error, &start.reroute) {
                 (Some(error), _) => spot.keep().prevented = Some(Prevented::Failed(NodeError::clone(error))),
                 (None, Some(to)) => spot.keep().prevented = Some(Prevented::Rerouted(to.clone())),
                 (None, None) => {}
             }
         });
+        if let Some(input) = input.filter(|_| start.input.is_some() || start.attempt == 1) {
+            self.spots[node].keep().input = Some(input);
+        }
         if self.works_inside(node) || self.spots[node].rare().prevented.is_some() {
             return self.follow.push_back(node);
         }

@@ -126,20 +126,31 @@ impl Scheduler {
                 }
             }
         }
-        let written = match self.writes(node, &mut reply) {
+        let (writes, state) = match self.writes(node, &mut reply) {
             Ok(written) => written,
             Err(failure) => return self.failed(attempt, failure, now, events),
         };
-        let contributed: usize = written.0.iter().flatten().map(|(_, value)| value.size()).sum();
+        let contributed: usize = writes.iter().flatten().map(|(_, value)| value.size()).sum();
         if let Err(why) = fits(reply.output.size() + contributed) {
             let failure = Failure::of(ErrorCode::TooLarge, format!("what it gives is {why}"));
             return self.failed(attempt, failure, now, events);
         }
         let mut extra = Vec::new();
-        match self.consequences(attempt, reply, written, rerouted.as_deref(), &mut extra) {
-            Ok(end) => {
+        match self.consequences(attempt, &reply, state.as_ref(), rerouted.as_deref(), &mut extra) {
+            Ok(edges) => {
                 events.extend(extra.into_iter().map(|body| self.node_event(now, node, body)));
-                self.node_end(attempt, end, now, events);
+                let end = NodeEnd {
+                    status: NodeStatus::Completed,
+                    execution: attempt.execution,
+                    attempt: attempt.attempt,
+                    output: reply.output,
+                    duration_ms: 0,
+                    error: None,
+                    telemetry: reply.telemetry,
+                    writes,
+                    edges,
+                };
+                self.node_end(attempt, Box::new(end), now, events);
             }
             Err(failure) => self.failed(attempt, failure, now, events),
         }
@@ -149,11 +160,11 @@ impl Scheduler {
     fn consequences(
         &self,
         attempt: Attempt,
-        reply: Reply,
-        (writes, state): Written,
+        reply: &Reply,
+        state: Option<&State>,
         rerouted: Option<&str>,
         extra: &mut Vec<Body>,
-    ) -> Result<Box<NodeEnd>, Failure> {
+    ) -> Result<Vec<EdgeDecision>, Failure> {
         let node = attempt.node;
         let hooks = &self.flow.settings().hooks;
         if !hooks.is_empty() {
@@ -169,22 +180,11 @@ impl Scheduler {
             extra.extend(advice.events);
         }
         let moment = Moment {
-            state: state.as_ref().unwrap_or(&self.state),
+            state: state.unwrap_or(&self.state),
             output: Some(&reply.output),
             ..self.moment(node, Handed::To(node))
         };
-        let edges = self.edges(node, &reply, rerouted, &moment, extra)?;
-        Ok(Box::new(NodeEnd {
-            status: NodeStatus::Completed,
-            execution: attempt.execution,
-            attempt: attempt.attempt,
-            output: reply.output,
-            duration_ms: 0,
-            error: None,
-            telemetry: reply.telemetry,
-            writes,
-            edges,
-        }))
+        self.edges(node, reply, rerouted, &moment, extra)
     }
 
     /// What a node contributes to the state, and the state with that in it if somebody looks at it.
@@ -354,7 +354,7 @@ impl Scheduler {
         let mut end = Self::end_of(attempt, status, None);
         end.output = self.input(attempt.node);
         end.edges = leaving.map(decide).collect();
-        self.node_end(attempt, end, now, events);
+        self.node_end(attempt, Box::new(end), now, events);
     }
 
     /// An attempt failed: try again, let another node take over, isolate, or fail.
@@ -393,7 +393,7 @@ impl Scheduler {
             return self.isolated(attempt, failure, now, events);
         }
         let end = Self::end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
-        self.node_end(attempt, end, now, events);
+        self.node_end(attempt, Box::new(end), now, events);
     }
 
     /// How long to wait before the next attempt, if there is to be one.
@@ -460,19 +460,17 @@ impl Scheduler {
         let output = json!({"error": {"code": failure.code.as_str(), "message": failure.message}});
         let mut reply = Reply::new(output);
         // What it contributes may need the output that there is not; then it contributes nothing.
-        let written = self.writes(attempt.node, &mut reply).unwrap_or_default();
+        let (writes, state) = self.writes(attempt.node, &mut reply).unwrap_or_default();
         let mut extra = Vec::new();
-        match self.consequences(attempt, reply, written, None, &mut extra) {
-            Ok(mut end) => {
-                end.error = Some(Box::new(node_error(failure)));
+        let end = match self.consequences(attempt, &reply, state.as_ref(), None, &mut extra) {
+            Ok(edges) => {
                 events.extend(extra.into_iter().map(|body| self.node_event(now, attempt.node, body)));
-                self.node_end(attempt, end, now, events);
+                let end = Self::end_of(attempt, NodeStatus::Completed, Some(node_error(failure)));
+                NodeEnd { output: reply.output, writes, edges, ..end }
             }
-            Err(worse) => {
-                let end = Self::end_of(attempt, NodeStatus::Failed, Some(node_error(worse)));
-                self.node_end(attempt, end, now, events);
-            }
-        }
+            Err(worse) => Self::end_of(attempt, NodeStatus::Failed, Some(node_error(worse))),
+        };
+        self.node_end(attempt, Box::new(end), now, events);
     }
 
     pub(super) fn cancelled(&self, attempt: Attempt, why: String, now: Now) -> Event {
@@ -491,11 +489,11 @@ impl Scheduler {
         let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
-        self.attempt_event(now, attempt, Body::NodeEnd(end))
+        self.attempt_event(now, attempt, Body::NodeEnd(Box::new(end)))
     }
 
-    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> Box<NodeEnd> {
-        Box::new(NodeEnd {
+    fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {
+        NodeEnd {
             status,
             execution: attempt.execution,
             attempt: attempt.attempt,
@@ -505,7 +503,7 @@ impl Scheduler {
             telemetry: None,
             writes: None,
             edges: Vec::new(),
-        })
+        }
     }
 
     /// What a guard makes of a yes that no person gave.
