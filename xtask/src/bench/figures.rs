@@ -95,6 +95,7 @@ pub(super) struct Flows {
     pub(super) rows: Vec<FlowRow>,
     pub(super) weights: Vec<Weight>,
     pub(super) spawn_nanos: f64,
+    pub(super) spawn_together_nanos: f64,
 }
 
 /// One shape of flow at each number of nodes.
@@ -111,6 +112,8 @@ pub(super) struct FlowPoint {
     pub(super) nodes: usize,
     pub(super) wall_nanos: f64,
     pub(super) cpu_nanos: f64,
+    pub(super) best_wall_nanos: f64,
+    pub(super) best_cpu_nanos: f64,
 }
 
 /// What the bench `agents` says.

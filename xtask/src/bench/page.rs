@@ -338,13 +338,14 @@ mod tests {
             with a journal in memory, *file* with one in SQLite where each step is durable before the next begins. A fan-out
             is one node, many, and one; a cycle is two nodes in turn; a map has one node for each item. The last three are the
             workloads LangGraph measures itself with, whose nodes do something. To spawn a task that does nothing and join it
-            takes 2.00 µs of wall time; *spawns* is wall time over that. The exponent is that of the processor time.
+            takes 2.00 µs of wall time at best, where a thousand are spawned before they are joined, as in a fan-out, 3.00 µs; *spawns*
+            is the best wall time over that. The exponent is that of the best processor time.
 
-            | flow | nodes | wall | processor | spawns | exponent |
-            |---|---:|---:|---:|---:|---:|
-            | scheduler chain | 1,000 | 0.40 | 0.40 | 0.20 |  |
-            | scheduler chain | 100,000 | 0.48 | 0.48 | 0.24 | 1.040 |
-            | memory chain | 1,000 | 7.00 | 8.00 | 3.50 |  |
+            | flow | nodes | wall | best | processor | spawns | exponent |
+            |---|---:|---:|---:|---:|---:|---:|
+            | scheduler chain | 1,000 | 0.40 | 0.40 | 0.40 | 0.20 |  |
+            | scheduler chain | 100,000 | 0.48 | 0.48 | 0.48 | 0.24 | 1.040 |
+            | memory chain | 1,000 | 7.00 | 7.00 | 8.00 | 3.50 |  |
 
             What a step of a cycle adds to the file:
 

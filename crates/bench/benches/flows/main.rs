@@ -2,7 +2,7 @@
 //! beside them what it costs to spawn and join a task; and the workloads that others measure themselves with.
 //!
 //! In: sizes, and where to put the files, which should be a real disk. Out: a table, or one JSON object with `--json`.
-//! Medians of wall time and of processor time. Start reading at [`main`]; what is measured is in [`shape`] and
+//! Medians and bests of wall time and of processor time. Start reading at [`main`]; what is measured is in [`shape`] and
 //! [`agents`], how in [`measure`].
 
 mod agents;
@@ -11,22 +11,22 @@ mod shape;
 
 use std::path::{Path, PathBuf};
 
-// For its allocator, which is the program's.
-use antiphon_bench as _;
+use antiphon_bench::keep_memory;
 use clap::Parser;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
 use agents::{WORKLOADS, Workload};
-use measure::{Cost, Store, drive, median, runtime, schedule, spawn, timed, weigh};
+use measure::{Store, Tried, drive, runtime, schedule, spawn, timed, tried, weigh};
 use shape::{CHAIN, CYCLE, DENSE, DENSE_SMALL, FAN, MAP, Shape};
 
 /// How often each row is measured, in memory and on a file.
-const TRIES: usize = 5;
+const TRIES: usize = 9;
 const FILE_TRIES: usize = 3;
 
-/// How many tasks are spawned and joined.
+/// How many tasks are spawned and joined, and how many at a time where it is many.
 const SPAWNS: usize = 10_000;
+const SPAWNS_TOGETHER: usize = 1_000;
 
 /// Measures flows.
 #[derive(Parser)]
@@ -53,8 +53,9 @@ struct Args {
 struct Report {
     rows: Vec<Row>,
     weights: Vec<Weight>,
-    /// Spawning a task that does nothing and joining it.
+    /// Spawning a task that does nothing and joining it, before the next one and after a thousand of them; the best.
     spawn_nanos: f64,
+    spawn_together_nanos: f64,
 }
 
 /// One shape of flow at each size.
@@ -72,12 +73,20 @@ struct Point {
     nodes: usize,
     wall_nanos: f64,
     cpu_nanos: f64,
+    best_wall_nanos: f64,
+    best_cpu_nanos: f64,
 }
 
 impl Point {
-    fn new(nodes: usize, Cost { wall, cpu }: Cost) -> Self {
+    fn new(nodes: usize, Tried { median, best }: &Tried) -> Self {
         let each = |time: std::time::Duration| time.as_nanos() as f64 / nodes as f64;
-        Self { nodes, wall_nanos: each(wall), cpu_nanos: each(cpu) }
+        Self {
+            nodes,
+            wall_nanos: each(median.wall),
+            cpu_nanos: each(median.cpu),
+            best_wall_nanos: each(best.wall),
+            best_cpu_nanos: each(best.cpu),
+        }
     }
 }
 
@@ -89,10 +98,11 @@ struct Weight {
     bytes_per_step: f64,
 }
 
-/// By processor time, which others on the machine disturb least.
+/// By the best processor time, which others on the machine disturb least.
 fn exponent(points: &[Point]) -> Option<f64> {
     let (first, last) = (points.first()?, points.last()?);
-    let growth = (last.cpu_nanos / first.cpu_nanos).ln() / (last.nodes as f64 / first.nodes as f64).ln();
+    let growth =
+        (last.best_cpu_nanos / first.best_cpu_nanos).ln() / (last.nodes as f64 / first.nodes as f64).ln();
     (points.len() > 1).then_some(1.0 + growth)
 }
 
@@ -105,14 +115,14 @@ fn row(name: String, sizes: &[usize], point: impl Fn(usize) -> Point) -> Row {
 fn scheduled(shape: &Shape, size: usize) -> Point {
     let flow = (shape.make)(size);
     let repeats = (100_000 / size).max(1);
-    let cost = median(TRIES, || {
+    let cost = tried(TRIES, || {
         timed(|| {
             let count: usize = (0..repeats).map(|_| schedule(&flow)).sum();
             assert_eq!(count, repeats * size, "every node ran");
         })
         .0
     });
-    Point { nodes: size, ..Point::new(size * repeats, cost) }
+    Point { nodes: size, ..Point::new(size * repeats, &cost) }
 }
 
 /// Short runs are repeated until so many nodes have run: the clock of the processor is coarse.
@@ -124,19 +134,19 @@ fn driven(runtime: &Runtime, store: Store<'_>, shape: &Shape, size: usize) -> Po
         Store::Memory => (TRIES, (NODES_MIN / size).max(1)),
         Store::File(_) => (FILE_TRIES, 1),
     };
-    let cost = median(tries, || (0..repeats).map(|_| drive(runtime, store, &flow, &task).0).sum());
-    Point { nodes: size, ..Point::new(size * repeats, cost) }
+    let cost = tried(tries, || (0..repeats).map(|_| drive(runtime, store, &flow, &task).0).sum());
+    Point { nodes: size, ..Point::new(size * repeats, &cost) }
 }
 
 fn agents(runtime: &Runtime, folder: Option<&Path>, workload: &Workload) -> Point {
     let (flow, task) = ((workload.make)(), (workload.task)().into());
-    let cost = median(FILE_TRIES, || {
+    let cost = tried(FILE_TRIES, || {
         let (cost, report) = drive(runtime, Store::File(folder), &flow, &task);
         let (key, length) = workload.ends;
         assert_eq!(report.state[key].as_array().map(Vec::len), Some(length), "it did all of it");
         cost
     });
-    Point::new(workload.nodes, cost)
+    Point::new(workload.nodes, &cost)
 }
 
 fn rows(args: &Args, runtime: &Runtime) -> Vec<Row> {
@@ -183,13 +193,17 @@ fn weights(args: &Args) -> Vec<Weight> {
 }
 
 fn main() {
+    keep_memory();
     let args = Args::parse();
     let runtime = runtime();
-    let spawned = median(TRIES, || spawn(&runtime, SPAWNS));
+    let spawned = |at_a_time: usize| {
+        Point::new(SPAWNS, &tried(TRIES, || spawn(&runtime, SPAWNS, at_a_time))).best_wall_nanos
+    };
     let report = Report {
         rows: rows(&args, &runtime),
         weights: weights(&args),
-        spawn_nanos: Point::new(SPAWNS, spawned).wall_nanos,
+        spawn_nanos: spawned(1),
+        spawn_together_nanos: spawned(SPAWNS_TOGETHER),
     };
     if args.json {
         println!("{}", serde_json::to_string(&report).expect("figures are JSON"));
@@ -200,8 +214,8 @@ fn main() {
 
 fn show(report: &Report) {
     for row in &report.rows {
-        let point = |Point { nodes, wall_nanos, cpu_nanos }: &Point| {
-            format!("{nodes}: {wall_nanos:.0} ns (cpu {cpu_nanos:.0})")
+        let point = |Point { nodes, wall_nanos, best_wall_nanos, best_cpu_nanos, .. }: &Point| {
+            format!("{nodes}: {wall_nanos:.0} ns (best {best_wall_nanos:.0}, cpu {best_cpu_nanos:.0})")
         };
         let points: Vec<String> = row.points.iter().map(point).collect();
         let grows = row.exponent.map(|exponent| format!("  exponent {exponent:.3}")).unwrap_or_default();
@@ -210,5 +224,6 @@ fn show(report: &Report) {
     for Weight { steps, bytes_per_step } in &report.weights {
         println!("a step of {steps} in the file: {bytes_per_step:.0} bytes");
     }
-    println!("a task spawned and joined: {:.0} ns", report.spawn_nanos);
+    let (alone, together) = (report.spawn_nanos, report.spawn_together_nanos);
+    println!("a task spawned and joined: {alone:.0} ns, of {SPAWNS_TOGETHER} together: {together:.0} ns");
 }

@@ -39,16 +39,24 @@ pub(crate) enum Store<'p> {
     File(Option<&'p Path>),
 }
 
-/// The medians of so many tries, after one that is not counted.
-pub(crate) fn median(tries: usize, mut once: impl FnMut() -> Cost) -> Cost {
+/// What several tries took.
+pub(crate) struct Tried {
+    pub(crate) median: Cost,
+    pub(crate) best: Cost,
+}
+
+/// Tries so many times, after one time that is not counted.
+pub(crate) fn tried(tries: usize, mut once: impl FnMut() -> Cost) -> Tried {
     once();
     let costs: Vec<Cost> = (0..tries).map(|_| once()).collect();
-    let middle = |part: fn(&Cost) -> Duration| {
+    let sorted = |part: fn(&Cost) -> Duration| {
         let mut times: Vec<Duration> = costs.iter().map(part).collect();
         times.sort_unstable();
-        times[tries / 2]
+        times
     };
-    Cost { wall: middle(|cost| cost.wall), cpu: middle(|cost| cost.cpu) }
+    let (wall, cpu) = (sorted(|cost| cost.wall), sorted(|cost| cost.cpu));
+    let at = |place: usize| Cost { wall: wall[place], cpu: cpu[place] };
+    Tried { median: at(tries / 2), best: at(0) }
 }
 
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Cost, T) {
@@ -151,13 +159,16 @@ pub(crate) fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime")
 }
 
-/// What a task costs that does nothing: spawned and joined, one after the other as a chain does it.
-pub(crate) fn spawn(runtime: &Runtime, count: usize) -> Cost {
+/// What tasks cost that do nothing: so many at a time spawned and then joined, one as in a chain or many as in a fan-out.
+pub(crate) fn spawn(runtime: &Runtime, count: usize, at_a_time: usize) -> Cost {
     let (cost, ()) = timed(|| {
         runtime.block_on(async {
             let all = tokio::spawn(async move {
-                for _ in 0..count {
-                    tokio::spawn(async {}).await.expect("it does nothing");
+                for _ in 0..count / at_a_time {
+                    let tasks: Vec<_> = (0..at_a_time).map(|_| tokio::spawn(async {})).collect();
+                    for task in tasks {
+                        task.await.expect("it does nothing");
+                    }
                 }
             });
             all.await.expect("they do nothing");

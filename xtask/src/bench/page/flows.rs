@@ -9,16 +9,16 @@ const FLAT: f64 = 1.05;
 pub(super) fn bars(Figures { flows, .. }: &Figures) -> Vec<Bar> {
     let mut bars = Vec::new();
     for shape in ["chain", "fan-out", "cycle"] {
-        let rate = last(flows, &format!("scheduler {shape}")).map(|point| 1e3 / point.cpu_nanos);
+        let rate = last(flows, &format!("scheduler {shape}")).map(|point| 1e3 / point.best_cpu_nanos);
         let work = format!("scheduler alone, {shape}");
         bars.push(Bar::new(&work, "≥ 2 M nodes/s", "M nodes/s", rate, |rate| rate >= 2.0));
     }
-    let dense = last(flows, "scheduler dense 50×50").map(|point| point.cpu_nanos / 1e3);
+    let dense = last(flows, "scheduler dense 50×50").map(|point| point.best_cpu_nanos / 1e3);
     let work = "scheduler alone, dense 50×50, per node";
     bars.push(Bar::new(work, "≤ 10 µs", "µs", dense, |micros| micros <= 10.0));
     for (shape, nodes) in [("chain", 1_000), ("fan-out", 1_000), ("cycle", 10_000)] {
-        let point = point(flows, &format!("memory {shape}"), nodes);
-        let ratio = point.map(|point| point.wall_nanos / flows.spawn_nanos);
+        let name = format!("memory {shape}");
+        let ratio = point(flows, &name, nodes).map(|point| point.best_wall_nanos / bare(flows, &name));
         let work = format!("driver in memory, {shape} of {}, over a bare spawn and join", grouped(nodes));
         bars.push(Bar::new(&work, "≤ 3 ×", "×", ratio, |ratio| ratio <= 3.0));
     }
@@ -28,6 +28,12 @@ pub(super) fn bars(Figures { flows, .. }: &Figures) -> Vec<Bar> {
     }
     bars.extend(weight_bars(&flows.weights));
     bars
+}
+
+/// What the tasks of such a flow would cost by themselves: in a chain and a cycle there is one at a time.
+fn bare(flows: &Flows, name: &str) -> f64 {
+    let alone = name.contains("chain") || name.contains("cycle");
+    if alone { flows.spawn_nanos } else { flows.spawn_together_nanos }
 }
 
 /// From how many nodes to how many.
@@ -52,12 +58,13 @@ fn weight_bars(weights: &[Weight]) -> Vec<Bar> {
 
 pub(super) fn section(flows: &Flows) -> String {
     let line = |row: &FlowRow, point: &FlowPoint| {
-        let FlowPoint { nodes, wall_nanos, cpu_nanos } = point;
+        let FlowPoint { nodes, wall_nanos, cpu_nanos, best_wall_nanos, .. } = point;
         let is_last = row.points.last().is_some_and(|last| last.nodes == *nodes);
         let exponent = row.exponent.filter(|_| is_last).map_or(String::new(), |grows| format!("{grows:.3}"));
-        let spawns = figure(wall_nanos / flows.spawn_nanos);
-        let (nodes, wall, cpu) = (grouped(*nodes), figure(wall_nanos / 1e3), figure(cpu_nanos / 1e3));
-        format!("| {} | {nodes} | {wall} | {cpu} | {spawns} | {exponent} |\n", row.name)
+        let spawns = figure(best_wall_nanos / bare(flows, &row.name));
+        let [wall, best, cpu] = [wall_nanos, best_wall_nanos, cpu_nanos].map(|nanos| figure(nanos / 1e3));
+        let nodes = grouped(*nodes);
+        format!("| {} | {nodes} | {wall} | {best} | {cpu} | {spawns} | {exponent} |\n", row.name)
     };
     let lines = flows.rows.iter().flat_map(|row| row.points.iter().map(move |point| line(row, point)));
     let lines: String = lines.collect();
@@ -71,10 +78,12 @@ pub(super) fn section(flows: &Flows) -> String {
         with a journal in memory, *file* with one in SQLite where each step is durable before the next begins. A fan-out\n\
         is one node, many, and one; a cycle is two nodes in turn; a map has one node for each item. The last three are the\n\
         workloads LangGraph measures itself with, whose nodes do something. To spawn a task that does nothing and join it\n\
-        takes {} µs of wall time; *spawns* is wall time over that. The exponent is that of the processor time.\n\n\
-        | flow | nodes | wall | processor | spawns | exponent |\n|---|---:|---:|---:|---:|---:|\n{lines}\n\
+        takes {} µs of wall time at best, where a thousand are spawned before they are joined, as in a fan-out, {} µs; *spawns*\n\
+        is the best wall time over that. The exponent is that of the best processor time.\n\n\
+        | flow | nodes | wall | best | processor | spawns | exponent |\n|---|---:|---:|---:|---:|---:|---:|\n{lines}\n\
         What a step of a cycle adds to the file:\n\n| steps | bytes per step |\n|---:|---:|\n{weights}",
-        figure(flows.spawn_nanos / 1e3)
+        figure(flows.spawn_nanos / 1e3),
+        figure(flows.spawn_together_nanos / 1e3)
     )
 }
 
@@ -95,7 +104,13 @@ pub(super) mod tests {
 
     /// A little of everything.
     pub(in super::super) fn figures() -> Flows {
-        let point = |nodes, wall_nanos, cpu_nanos| FlowPoint { nodes, wall_nanos, cpu_nanos };
+        let point = |nodes, wall_nanos, cpu_nanos| FlowPoint {
+            nodes,
+            wall_nanos,
+            cpu_nanos,
+            best_wall_nanos: wall_nanos,
+            best_cpu_nanos: cpu_nanos,
+        };
         let row = |name: &str, points, exponent| FlowRow { name: name.to_owned(), points, exponent };
         let sizes = vec![point(1_000, 400.0, 400.0), point(100_000, 480.0, 480.0)];
         Flows {
@@ -107,6 +122,7 @@ pub(super) mod tests {
                 .map(|(steps, bytes_per_step)| Weight { steps, bytes_per_step })
                 .into(),
             spawn_nanos: 2_000.0,
+            spawn_together_nanos: 3_000.0,
         }
     }
 }
