@@ -68,6 +68,7 @@ pub const PURE_MAY_USE: &[&str] = &[
     "serde_with",
     "similar", // no deadlines
     "strsim",
+    "thin-vec",
     "thiserror",
 ];
 
