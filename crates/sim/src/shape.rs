@@ -1,6 +1,6 @@
 //! Flows made from a seed: layers of nodes with conditions, loops, maps, nested flows and people.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -33,8 +33,11 @@ struct Maker<'a> {
     races: bool,
 }
 
-/// Makes a flow that is gone through so many times. With `races` nodes may start at the first of their sources, and what
-/// comes out depends on time.
+/// Edges of one flow, from and to.
+type Ways = [(String, String)];
+
+/// Makes a flow that is gone through so many times. With `races` nodes may start at the first of their sources, and a loop
+/// may go round while something outside is still on its way into it, so that what comes out depends on time.
 pub(crate) fn make(seed: u64, races: bool, rounds: u32, world: &Arc<World>) -> Made {
     let mut maker = Maker { rng: Rng::with_seed(seed), world, deeds: HashMap::new(), named: 0, races };
     let flow = maker.flow(0);
@@ -128,12 +131,13 @@ impl Maker<'_> {
 
     /// Every node but those of the first layer has an edge from an earlier one; some have several, some lead back.
     fn edges(&mut self, mut builder: Builder, layers: &[Vec<String>]) -> Builder {
-        let mut last = None;
+        let (mut last, mut ways) = (None, Vec::new());
         for index in 1..layers.len() {
             for to in &layers[index] {
                 for (source, from) in layers[index - 1].iter().enumerate() {
                     if source == 0 || self.rng.bool() {
                         builder = builder.edge(self.edge(from, to));
+                        ways.push((from.clone(), to.clone()));
                     }
                 }
             }
@@ -142,6 +146,9 @@ impl Maker<'_> {
         let Some(last) = last.filter(|_| self.rng.u8(0..3) == 0) else { return builder };
         let (from, to) = (layers[last][0].clone(), layers[self.rng.usize(0..last)][0].clone());
         let times = self.rng.u32(1..4);
+        if !self.races && is_entered_aside(&to, &ways) {
+            return builder;
+        }
         let source = from.clone();
         let entries = layers[0].clone();
         let back =
@@ -161,4 +168,30 @@ impl Maker<'_> {
             _ => edge,
         }
     }
+}
+
+/// Whether something that a loop does not wait for leads to what lies beyond the node it goes back to: then it depends on
+/// time in which of its rounds that comes in.
+fn is_entered_aside(target: &str, ways: &Ways) -> bool {
+    let beyond = reached(target, |(from, to)| (from, to), ways);
+    let before = reached(target, |(from, to)| (to, from), ways);
+    ways.iter().any(|(from, to)| {
+        let from = from.as_str();
+        beyond.contains(to.as_str()) && !beyond.contains(from) && !before.contains(from)
+    })
+}
+
+/// All that is reached from a node, itself included, by edges in the direction that `turned` gives them.
+fn reached<'w>(
+    start: &'w str,
+    turned: fn(&'w (String, String)) -> (&'w String, &'w String),
+    ways: &'w Ways,
+) -> HashSet<&'w str> {
+    let mut found = HashSet::from([start]);
+    let mut open = vec![start];
+    while let Some(node) = open.pop() {
+        let next = ways.iter().map(turned).filter(|(from, _)| from.as_str() == node);
+        open.extend(next.map(|(_, to)| to.as_str()).filter(|to| found.insert(*to)));
+    }
+    found
 }
