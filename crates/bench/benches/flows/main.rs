@@ -98,11 +98,12 @@ struct Weight {
     bytes_per_step: f64,
 }
 
-/// By the best processor time, which others on the machine disturb least.
+/// By the best wall time: the kernel counts what another thread did only when it lets go of its processor, and in a short
+/// run that is after the end.
 fn exponent(points: &[Point]) -> Option<f64> {
     let (first, last) = (points.first()?, points.last()?);
     let growth =
-        (last.best_cpu_nanos / first.best_cpu_nanos).ln() / (last.nodes as f64 / first.nodes as f64).ln();
+        (last.best_wall_nanos / first.best_wall_nanos).ln() / (last.nodes as f64 / first.nodes as f64).ln();
     (points.len() > 1).then_some(1.0 + growth)
 }
 

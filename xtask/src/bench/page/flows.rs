@@ -79,7 +79,7 @@ pub(super) fn section(flows: &Flows) -> String {
         is one node, many, and one; a cycle is two nodes in turn; a map has one node for each item. The last three are the\n\
         workloads LangGraph measures itself with, whose nodes do something. To spawn a task that does nothing and join it\n\
         takes {} µs of wall time at best, where a thousand are spawned before they are joined, as in a fan-out, {} µs; *spawns*\n\
-        is the best wall time over that. The exponent is that of the best processor time.\n\n\
+        is the best wall time over that, and the exponent is that of the best wall time.\n\n\
         | flow | nodes | wall | best | processor | spawns | exponent |\n|---|---:|---:|---:|---:|---:|---:|\n{lines}\n\
         What a step of a cycle adds to the file:\n\n| steps | bytes per step |\n|---:|---:|\n{weights}",
         figure(flows.spawn_nanos / 1e3),
