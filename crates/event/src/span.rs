@@ -57,12 +57,11 @@ const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Mixes a text in, eight bytes at a time, and how long it is.
 fn text(state: u64, text: &str) -> u64 {
-    let chunks = text.as_bytes().chunks(8).map(|chunk| {
-        let mut bytes = [0; 8];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(bytes)
-    });
-    number(chunks.fold(state, number), text.len() as u64)
+    let (chunks, rest) = text.as_bytes().as_chunks();
+    let whole = chunks.iter().fold(state, |state, chunk| number(state, u64::from_le_bytes(*chunk)));
+    // Byte by byte: most names are short, and copying them to where they are eight takes longer.
+    let last = rest.iter().rev().fold(0, |last, byte| last << 8 | u64::from(*byte));
+    number(if rest.is_empty() { whole } else { number(whole, last) }, text.len() as u64)
 }
 
 fn number(state: u64, number: u64) -> u64 {

@@ -339,7 +339,7 @@ mod tests {
             is one node, many, and one; a cycle is two nodes in turn; a map has one node for each item. The last three are the
             workloads LangGraph measures itself with, whose nodes do something. To spawn a task that does nothing and join it
             takes 2.00 µs of wall time at best, where a thousand are spawned before they are joined, as in a fan-out, 3.00 µs; *spawns*
-            is the best wall time over that. The exponent is that of the best processor time.
+            is the best wall time over that, and the exponent is that of the best wall time.
 
             | flow | nodes | wall | best | processor | spawns | exponent |
             |---|---:|---:|---:|---:|---:|---:|
