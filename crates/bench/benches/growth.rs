@@ -26,10 +26,6 @@ const TRIES: usize = 5;
 /// Long workloads are measured no more often than this, once they have taken so long together.
 const TRIES_LONG: (usize, Duration) = (3, Duration::from_secs(2));
 
-/// Above this growth a row is measured again, its smallest and its largest size, so many times: the best of few is not
-/// the best while others use the machine.
-const STEEP: (f64, usize) = (1.05, 3);
-
 /// How many events are made at a time: as many as there are in the smallest workload.
 const FRESH: usize = 1_000;
 
@@ -164,20 +160,11 @@ fn rows(workloads: &[Workload], sizes: &[usize]) -> Vec<Row> {
 }
 
 fn row(workload: &Workload, streams: &[(usize, Arc<Vec<Event>>)]) -> Row {
-    let measure = |(n, events): &(usize, Arc<Vec<Event>>)| point(&workload.prepare_from(events), *n);
-    let mut points: Vec<_> = streams.iter().map(measure).collect();
+    let points = streams.iter().map(|(n, events)| point(&workload.prepare_from(events), *n));
+    let points: Vec<_> = points.collect();
     let is_snapshot = matches!(workload.work, Work::FlatSnapshot | Work::HyperSnapshot);
-    let growth = |points: &[Point]| if is_snapshot { None } else { exponent(points) };
-    for _ in 0..STEEP.1 {
-        if growth(&points).is_none_or(|exponent| exponent <= STEEP.0) {
-            break;
-        }
-        for place in [0, points.len() - 1] {
-            let again = measure(&streams[place]).ns_per_event;
-            points[place].ns_per_event = points[place].ns_per_event.min(again);
-        }
-    }
-    Row { name: workload.to_string(), exponent: growth(&points), points }
+    let exponent = if is_snapshot { None } else { exponent(&points) };
+    Row { name: workload.to_string(), points, exponent }
 }
 
 fn point(prepared: &Prepared, n: usize) -> Point {

@@ -23,7 +23,8 @@ pub fn keep_memory() {
     if std::env::var_os(KEEP_MEMORY.0).is_none() {
         let program = std::env::current_exe().expect("a bench is a file");
         let mut again = Command::new(program);
-        let status = again.args(std::env::args_os().skip(1)).env(KEEP_MEMORY.0, KEEP_MEMORY.1).status();
-        exit(status.ok().and_then(|status| status.code()).unwrap_or(1));
+        again.args(std::env::args_os().skip(1)).env(KEEP_MEMORY.0, KEEP_MEMORY.1);
+        let status = again.status().expect("what runs can be started again");
+        exit(status.code().unwrap_or(1));
     }
 }

@@ -59,16 +59,7 @@ impl<const N: usize> Digits<N> {
 
 impl<const N: usize> From<&str> for Digits<N> {
     fn from(text: &str) -> Self {
-        let (words, rest) = text.as_bytes().as_chunks::<16>();
-        let number = <&[[u8; 16]; N]>::try_from(words).ok().filter(|_| rest.is_empty());
-        let mut read = [0; N];
-        for (word, digits) in read.iter_mut().zip(number.into_iter().flatten()) {
-            match number_of(digits) {
-                Some(number) => *word = number,
-                None => return Self(Form::Text(text.into())),
-            }
-        }
-        Self(if number.is_some() { Form::Number(read) } else { Form::Text(text.into()) })
+        Self(numbers(text).map_or_else(|| Form::Text(text.into()), Form::Number))
     }
 }
 
@@ -159,6 +150,17 @@ const PAIRS: [[u8; 2]; 256] = {
     }
     pairs
 };
+
+/// The numbers that a text writes, if it is nothing but their digits.
+fn numbers<const N: usize>(text: &str) -> Option<[u64; N]> {
+    let (words, rest) = text.as_bytes().as_chunks::<16>();
+    let words = <&[[u8; 16]; N]>::try_from(words).ok().filter(|_| rest.is_empty())?;
+    let mut numbers = [0; N];
+    for (number, digits) in numbers.iter_mut().zip(words) {
+        *number = number_of(digits)?;
+    }
+    Some(numbers)
+}
 
 /// The number that digits write; nothing if one is no lower-case digit.
 fn number_of(digits: &[u8; 16]) -> Option<u64> {
