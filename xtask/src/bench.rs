@@ -20,7 +20,7 @@ use figures::{Figures, Growth, Instructions, Machine, Peers};
 use process::said;
 
 /// Whose figures are on the page; one more bench, `speed`, is for people at work on the code.
-const BENCHES: &[&str] = &["growth", "flows", "agents", "journal", "instructions"];
+const BENCHES: &[&str] = &["growth", "flows", "agents", "journal", "resume", "instructions"];
 
 /// What to measure, and where to write it.
 pub struct Options {
@@ -55,11 +55,14 @@ pub fn run(root: &Path, options: &Options) -> anyhow::Result<()> {
     let agents = ours(root, "agents", &[])?;
     step("measuring the journal");
     let journal = ours(root, "journal", &events)?;
+    step("measuring how runs are taken up");
+    let resume = ours(root, "resume", &events)?;
     step("counting instructions");
     let instructions = instructions(root)?;
     let peers = options.peers.as_deref().map_or_else(Peers::default, |folder| peers::measure(folder, &step));
     step("done");
-    let figures = Figures { machine: machine()?, growth, instructions, flows, journal, agents, peers };
+    let figures =
+        Figures { machine: machine()?, growth, instructions, flows, journal, resume, agents, peers };
     let path = root.join(&options.output);
     fs::write(&path, page::write(&figures)).with_context(|| format!("writing {}", path.display()))?;
     println!("{} written", options.output.display());

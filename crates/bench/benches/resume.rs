@@ -26,8 +26,8 @@ use serde_json::json;
 /// How often each thing is measured; the median counts.
 const TRIES: usize = 9;
 
-/// How many events a round of the flow makes, about.
-const PER_ROUND: usize = 6;
+/// How many events a round of the flow makes.
+const PER_ROUND: usize = 10;
 
 /// Measures taking up a long run.
 #[derive(Parser)]

@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 
 use crate::body::content::Text;
 use crate::context::Contexts;
+use crate::digits::Digits;
 use crate::{Agent, Body, Context, Error, Event, Extra, Head, Json, Kind, lift};
 
 /// A member that is not of the head: its name and its JSON text.
@@ -67,9 +68,10 @@ impl Decoder {
         self.decode_with(&Head::default(), line)
     }
 
-    /// Reads what several events have in common: an object of members of the head. Nothing if it is anything else.
-    pub fn head(&mut self, line: &str) -> Option<Head> {
-        let mut scan = Scan::new(self, Head::default(), 0);
+    /// Reads what several events have in common, beside these members of the head: an object of others. Nothing if it is
+    /// anything else.
+    pub fn head_with(&mut self, head: &Head, line: &str) -> Option<Head> {
+        let mut scan = Scan::new(self, head.clone(), 0);
         let mut json = serde_json::Deserializer::from_str(line);
         json.deserialize_map(&mut scan).and_then(|()| json.end()).ok()?;
         let (tag, members, nulls, head) = scan.done();
@@ -165,6 +167,18 @@ impl<'a, 'de> Scan<'a, 'de> {
         self.reading = member;
         let name = map.next_value_seed(Shared(&mut self.decoder.names))?;
         self.belongs(member, name.map(T::from), place)
+    }
+
+    /// Reads an id of digits into its place, which needs no text of its own; an error if the place is taken.
+    fn digits<A: MapAccess<'de>, const N: usize>(
+        &mut self,
+        member: &'static str,
+        map: &mut A,
+        place: fn(&mut Context) -> &mut Option<Digits<N>>,
+    ) -> Result<(), A::Error> {
+        self.reading = member;
+        let id = map.next_value::<Option<Key<'de>>>()?;
+        self.belongs(member, id.map(|Key(text)| Digits::from(&*text)), place)
     }
 
     /// Reads any other value into its place; an error if the place is taken.
@@ -286,10 +300,10 @@ impl<'de> Visitor<'de> for &mut Scan<'_, 'de> {
                 "runId" => self.name("runId", &mut map, |context| &mut context.run_id)?,
                 "parentId" => self.name("parentId", &mut map, |context| &mut context.parent_id)?,
                 "eventFlowId" => self.name("eventFlowId", &mut map, |context| &mut context.event_flow_id)?,
-                "traceId" => self.name("traceId", &mut map, |context| &mut context.trace_id)?,
-                "spanId" => self.name("spanId", &mut map, |context| &mut context.span_id)?,
+                "traceId" => self.digits("traceId", &mut map, |context| &mut context.trace_id)?,
+                "spanId" => self.digits("spanId", &mut map, |context| &mut context.span_id)?,
                 "parentSpanId" => {
-                    self.name("parentSpanId", &mut map, |context| &mut context.parent_span_id)?;
+                    self.digits("parentSpanId", &mut map, |context| &mut context.parent_span_id)?;
                 }
                 "messageId" => self.name("messageId", &mut map, |context| &mut context.message_id)?,
                 "nodeId" => self.name("nodeId", &mut map, |context| &mut context.node_id)?,

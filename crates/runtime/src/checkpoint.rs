@@ -19,7 +19,7 @@ use crate::tree::{Saved, Tree};
 const FORM: Form = Form { name: "run", version: 3 };
 
 /// After how many events the next one is saved, unless the engine is told otherwise.
-pub(crate) const EVERY: u64 = 10_000;
+pub(crate) const EVERY: u64 = 5_000;
 
 /// How many bytes of it there may be for each event since the last, so that what is written for an event does not grow
 /// with the history.

@@ -8,7 +8,7 @@ use antiphon_port::{Fault, Hash};
 pub(crate) const BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// How many saved folds of one name are kept for a branch.
-const COUNT_MAX: usize = 128;
+const COUNT_MAX: usize = 256;
 
 /// How many bytes they may have together, beside the newest one.
 const TOTAL_MAX: usize = 64 * 1024 * 1024;

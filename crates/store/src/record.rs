@@ -86,10 +86,11 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Hands over the events of a record, leaving out the first `skip`, until `each` says no; what is wrong if it is
-    /// no record.
+    /// Hands over the events of a record, each with what it says of its `place`, leaving out the first `skip`, until `each`
+    /// says no; what is wrong if it is no record.
     pub(crate) fn decode(
         &mut self,
+        place: &Head,
         record: &str,
         skip: usize,
         mut each: impl FnMut(Event) -> bool,
@@ -97,7 +98,7 @@ impl Reader {
         let Some((first, mut rest)) = cut(record) else {
             return Err("the record has no line".into());
         };
-        let head = self.decoder.head(first);
+        let head = self.decoder.head_with(place, first);
         let Some(shared) = first.strip_prefix('{').and_then(|first| first.strip_suffix('}')) else {
             return Err("the first line of the record is no object".into());
         };
@@ -110,7 +111,7 @@ impl Reader {
             }
             let event = match &head {
                 Some(head) => self.decoder.decode_with(head, line),
-                None => self.event(shared, line),
+                None => self.event(place, shared, line),
             };
             let event = event.map_err(|error| format!("line {}: {error}", index + 1))?;
             if !each(event) {
@@ -121,15 +122,15 @@ impl Reader {
     }
 
     /// The event of a line, where what it shares with others is not as we write it.
-    fn event(&mut self, shared: &str, line: &str) -> Result<Event, antiphon_event::Error> {
+    fn event(&mut self, place: &Head, shared: &str, line: &str) -> Result<Event, antiphon_event::Error> {
         let (true, Some(own)) = (!shared.is_empty(), line.strip_prefix('{')) else {
-            return self.decoder.decode(line);
+            return self.decoder.decode_with(place, line);
         };
         self.line.clear();
         for part in ["{", shared, ",", own] {
             self.line.push_str(part);
         }
-        self.decoder.decode(&self.line)
+        self.decoder.decode_with(place, &self.line)
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) struct Figures {
     pub(super) instructions: Option<Instructions>,
     pub(super) flows: Flows,
     pub(super) journal: Journal,
+    pub(super) resume: Resume,
     pub(super) agents: Agents,
     pub(super) peers: Peers,
 }
@@ -96,6 +97,8 @@ pub(super) struct Flows {
     pub(super) weights: Vec<Weight>,
     pub(super) spawn_nanos: f64,
     pub(super) spawn_together_nanos: f64,
+    pub(super) spawn_from_main_nanos: f64,
+    pub(super) spawn_together_from_main_nanos: f64,
 }
 
 /// One shape of flow at each number of nodes.
@@ -154,6 +157,18 @@ pub(super) struct Journal {
     pub(super) tail_millis: f64,
     pub(super) middle_millis: f64,
     pub(super) read_events_per_second: f64,
+}
+
+/// What the bench `resume` says.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Resume {
+    pub(super) events: usize,
+    pub(super) resume_millis: f64,
+    pub(super) look_millis: f64,
+    pub(super) past_median_millis: f64,
+    pub(super) past_worst_millis: f64,
+    pub(super) first_resume_millis: f64,
 }
 
 /// The other sides of the comparisons, as far as they were to be had.

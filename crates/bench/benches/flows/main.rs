@@ -17,7 +17,7 @@ use serde::Serialize;
 use tokio::runtime::Runtime;
 
 use agents::{WORKLOADS, Workload};
-use measure::{Store, Tried, drive, runtime, schedule, spawn, timed, tried, weigh};
+use measure::{Spawner, Store, Tried, drive, runtime, schedule, spawn, timed, tried, weigh};
 use shape::{CHAIN, CYCLE, DENSE, DENSE_SMALL, FAN, MAP, Shape};
 
 /// How often each row is measured, in memory and on a file.
@@ -56,6 +56,9 @@ struct Report {
     /// Spawning a task that does nothing and joining it, before the next one and after a thousand of them; the best.
     spawn_nanos: f64,
     spawn_together_nanos: f64,
+    /// The same where it is not a task that spawns them.
+    spawn_from_main_nanos: f64,
+    spawn_together_from_main_nanos: f64,
 }
 
 /// One shape of flow at each size.
@@ -197,14 +200,16 @@ fn main() {
     keep_memory();
     let args = Args::parse();
     let runtime = runtime();
-    let spawned = |at_a_time: usize| {
-        Point::new(SPAWNS, &tried(TRIES, || spawn(&runtime, SPAWNS, at_a_time))).best_wall_nanos
+    let spawned = |by: Spawner, at_a_time: usize| {
+        Point::new(SPAWNS, &tried(TRIES, || spawn(&runtime, by, SPAWNS, at_a_time))).best_wall_nanos
     };
     let report = Report {
         rows: rows(&args, &runtime),
         weights: weights(&args),
-        spawn_nanos: spawned(1),
-        spawn_together_nanos: spawned(SPAWNS_TOGETHER),
+        spawn_nanos: spawned(Spawner::Task, 1),
+        spawn_together_nanos: spawned(Spawner::Task, SPAWNS_TOGETHER),
+        spawn_from_main_nanos: spawned(Spawner::Main, 1),
+        spawn_together_from_main_nanos: spawned(Spawner::Main, SPAWNS_TOGETHER),
     };
     if args.json {
         println!("{}", serde_json::to_string(&report).expect("figures are JSON"));
@@ -225,6 +230,12 @@ fn show(report: &Report) {
     for Weight { steps, bytes_per_step } in &report.weights {
         println!("a step of {steps} in the file: {bytes_per_step:.0} bytes");
     }
-    let (alone, together) = (report.spawn_nanos, report.spawn_together_nanos);
-    println!("a task spawned and joined: {alone:.0} ns, of {SPAWNS_TOGETHER} together: {together:.0} ns");
+    for (by, alone, together) in [
+        ("a task", report.spawn_nanos, report.spawn_together_nanos),
+        ("main", report.spawn_from_main_nanos, report.spawn_together_from_main_nanos),
+    ] {
+        println!(
+            "a task spawned by {by} and joined: {alone:.0} ns, of {SPAWNS_TOGETHER} together: {together:.0} ns"
+        );
+    }
 }

@@ -159,20 +159,33 @@ pub(crate) fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime")
 }
 
+/// Who spawns tasks.
+#[derive(Clone, Copy)]
+pub(crate) enum Spawner {
+    /// Another task, on a thread of the runtime, as the driver of a run is.
+    Task,
+    /// The main function of a program, which is on a thread of its own.
+    Main,
+}
+
 /// What tasks cost that do nothing: so many at a time spawned and then joined, one as in a chain or many as in a fan-out.
-pub(crate) fn spawn(runtime: &Runtime, count: usize, at_a_time: usize) -> Cost {
+pub(crate) fn spawn(runtime: &Runtime, by: Spawner, count: usize, at_a_time: usize) -> Cost {
     let (cost, ()) = timed(|| {
         runtime.block_on(async {
-            let all = tokio::spawn(async move {
-                for _ in 0..count / at_a_time {
-                    let tasks: Vec<_> = (0..at_a_time).map(|_| tokio::spawn(async {})).collect();
-                    for task in tasks {
-                        task.await.expect("it does nothing");
-                    }
-                }
-            });
-            all.await.expect("they do nothing");
+            match by {
+                Spawner::Main => spawned(count, at_a_time).await,
+                Spawner::Task => tokio::spawn(spawned(count, at_a_time)).await.expect("they do nothing"),
+            }
         });
     });
     cost
+}
+
+async fn spawned(count: usize, at_a_time: usize) {
+    for _ in 0..count / at_a_time {
+        let tasks: Vec<_> = (0..at_a_time).map(|_| tokio::spawn(async {})).collect();
+        for task in tasks {
+            task.await.expect("it does nothing");
+        }
+    }
 }

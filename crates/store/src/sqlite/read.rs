@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use antiphon_event::{Event, SessionId, Timestamp, Within};
+use antiphon_event::{self as event, Context, Event, SessionId, Timestamp};
 use antiphon_port::{
     Branch, BranchSummary, Exported, Fault, Fork, Hash, Head, Page, READ_MAX, Sent, SessionSummary,
 };
@@ -27,6 +27,8 @@ pub(super) struct Part {
     pub(super) start: Hash,
     /// Where it ends, whatever the descendant has of it.
     pub(super) head: Head,
+    /// What an event belongs to by being there.
+    place: event::Head,
     parent: Option<i64>,
 }
 
@@ -36,9 +38,16 @@ const PART: &str = "
 
 fn part(row: &Row<'_>) -> rusqlite::Result<Part> {
     let (fork, seq) = (position(row, 3)?, position(row, 5)?);
+    let branch = Branch::new(row.get::<_, String>(1)?, row.get::<_, String>(2)?);
+    let place = Context {
+        session_id: Some(branch.session.clone()),
+        branch_id: Some(branch.branch.clone()),
+        ..Context::default()
+    };
     Ok(Part {
         key: row.get(0)?,
-        branch: Branch::new(row.get::<_, String>(1)?, row.get::<_, String>(2)?),
+        branch,
+        place: place.into(),
         positions: fork.saturating_add(1)..=seq,
         start: hash(row, 4)?,
         head: Head { seq, hash: hash(row, 6)? },
@@ -237,9 +246,8 @@ fn decode(
     let skip = positions.start().saturating_sub(stored.first) as usize;
     let (mut seq, mut index) = (stored.first + skip as u64, skip);
     let upto = stored.last.min(*positions.end());
-    let mut within = Within::new(part.branch.session.clone(), part.branch.branch.clone());
-    reader.decode(&stored.lines, skip, |mut event| {
-        within.put(&mut event.head, seq);
+    reader.decode(&part.place, &stored.lines, skip, |mut event| {
+        event.head.seq = Some(seq);
         each(event, index);
         (seq, index) = (seq + 1, index + 1);
         seq <= upto

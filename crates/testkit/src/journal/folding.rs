@@ -74,17 +74,17 @@ fn beyond(room: &Room<'_>) {
 
 fn many(room: &Room<'_>) {
     let (journal, main) = room.begin();
-    for end in (0..300).step_by(10) {
+    for end in (0..600).step_by(10) {
         journal.append(&main, end, says("a b c d e f g h i j")).wait().expect("fits");
     }
-    let saves: Vec<_> = (1..=300).map(|seq| journal.save(&main, GRAPH, seq, Vec::new())).collect();
+    let saves: Vec<_> = (1..=600).map(|seq| journal.save(&main, GRAPH, seq, Vec::new())).collect();
     for save in saves {
         save.wait().expect("saves");
     }
     let at = |seq| saved(&*journal, &main, GRAPH, seq).map(|(seq, _)| seq);
-    assert_eq!((at(300), at(299)), (Some(300), Some(299)), "the newest are kept");
-    let mut kept: Vec<_> = (1..=300).filter(|seq| at(*seq) == Some(*seq)).collect();
-    assert!(kept.len() < 200, "and not all of them");
+    assert_eq!((at(600), at(599)), (Some(600), Some(599)), "the newest are kept");
+    let mut kept: Vec<_> = (1..=600).filter(|seq| at(*seq) == Some(*seq)).collect();
+    assert!(kept.len() < 400, "and not all of them");
     kept.insert(0, 0);
     let widest = kept.windows(2).map(|pair| pair[1] - pair[0]).max();
     assert!(widest < Some(20), "some of every time: {kept:?}");

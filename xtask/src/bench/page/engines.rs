@@ -153,7 +153,7 @@ mod tests {
     use expect_test::expect;
 
     use super::super::super::figures::{Growth, Machine, Peers};
-    use super::super::{agents, journal};
+    use super::super::{agents, journal, resume};
     use super::*;
 
     #[test]
@@ -177,6 +177,7 @@ mod tests {
             instructions: None,
             flows: flows::tests::figures(),
             journal: journal::tests::figures(),
+            resume: resume::tests::figures(),
             agents: agents::tests::figures(),
             peers: Peers { engines: vec![engine], ..Peers::default() },
         };

@@ -78,12 +78,15 @@ pub(super) fn section(flows: &Flows) -> String {
         with a journal in memory, *file* with one in SQLite where each step is durable before the next begins. A fan-out\n\
         is one node, many, and one; a cycle is two nodes in turn; a map has one node for each item. The last three are the\n\
         workloads LangGraph measures itself with, whose nodes do something. To spawn a task that does nothing and join it\n\
-        takes {} µs of wall time at best, where a thousand are spawned before they are joined, as in a fan-out, {} µs; *spawns*\n\
-        is the best wall time over that, and the exponent is that of the best wall time.\n\n\
+        takes {} µs of wall time at best, where a thousand are spawned before they are joined, as in a fan-out, {} µs, if\n\
+        a task does so, as the driver is one; the main function of a program takes {} and {} µs. *Spawns* is the best wall\n\
+        time over that of a task, and the exponent is that of the best wall time.\n\n\
         | flow | nodes | wall | best | processor | spawns | exponent |\n|---|---:|---:|---:|---:|---:|---:|\n{lines}\n\
         What a step of a cycle adds to the file:\n\n| steps | bytes per step |\n|---:|---:|\n{weights}",
         figure(flows.spawn_nanos / 1e3),
-        figure(flows.spawn_together_nanos / 1e3)
+        figure(flows.spawn_together_nanos / 1e3),
+        figure(flows.spawn_from_main_nanos / 1e3),
+        figure(flows.spawn_together_from_main_nanos / 1e3)
     )
 }
 
@@ -123,6 +126,8 @@ pub(super) mod tests {
                 .into(),
             spawn_nanos: 2_000.0,
             spawn_together_nanos: 3_000.0,
+            spawn_from_main_nanos: 20_000.0,
+            spawn_together_from_main_nanos: 4_000.0,
         }
     }
 }
