@@ -21,13 +21,16 @@ pub(crate) enum Trouble {
     OneIn(u64),
 }
 
+/// How many events are read at a time where that is less than is asked for.
+const FEW: usize = 7;
+
 /// A journal whose process dies at appends: before they are kept, or after and before anybody hears of it.
 pub(crate) struct Faulty {
     inner: Arc<dyn Journal>,
     trouble: Trouble,
     chance: Mutex<Rng>,
     dead: AtomicBool,
-    /// Whether saved folds are not found.
+    /// Whether saved folds are not found, and fewer events are read at a time than are asked for, as where they are large.
     is_forgetful: bool,
     /// What was appended, by all processes.
     ledger: Arc<Ledger>,
@@ -39,7 +42,7 @@ impl Faulty {
         Self { inner, trouble, chance, dead: AtomicBool::new(false), is_forgetful: false, ledger }
     }
 
-    /// The same events without faults and without saved folds.
+    /// The same events without faults and without saved folds, a few at a time.
     pub(crate) fn forgetful(inner: Arc<dyn Journal>, ledger: Arc<Ledger>) -> Self {
         Self { is_forgetful: true, ..Self::new(inner, Trouble::None, 0, ledger) }
     }
@@ -83,6 +86,7 @@ impl Journal for Faulty {
     }
 
     fn read(&self, branch: &Branch, after: u64, limit: usize) -> Reply<Vec<Event>> {
+        let limit = if self.is_forgetful { limit.min(FEW) } else { limit };
         self.inner.read(branch, after, limit)
     }
 
