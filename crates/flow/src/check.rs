@@ -47,12 +47,16 @@ pub enum Subject {
     Setting(&'static str),
     /// A key of the state.
     State(String),
+    /// A member of a key of the state: `reduce`, `default`.
+    StateMember(String, &'static str),
     /// A node, by its place: ids may repeat.
     Node(usize),
     /// A member of a node: `timeout`, `set.drafts` …
     Member(usize, String),
     /// An edge, by its place.
     Edge(usize),
+    /// Where an edge leads `from` or `to`.
+    End(usize, &'static str),
     /// The condition of an edge, and the column within it.
     Condition(usize, usize),
 }
@@ -146,5 +150,8 @@ pub(crate) fn check(flow: &Builder) -> Vec<Problem> {
 fn too_big(flow: &Builder) -> Option<Problem> {
     let counts = [(flow.nodes.len(), NODES_MAX, "nodes"), (flow.edges.len(), EDGES_MAX, "edges")];
     let (count, max, what) = counts.into_iter().find(|(count, max, _)| count > max)?;
-    Some(Problem::error(Subject::Flow, format!("the flow has {count} {what}, and {max} are allowed")))
+    Some(
+        Problem::error(Subject::Flow, format!("the flow has {count} {what}, and {max} are allowed"))
+            .help("put parts of it into flows of their own"),
+    )
 }

@@ -111,7 +111,7 @@ impl Expression {
         let (found, mut problems) = self.infer(types);
         if !matches!(found, Type::Bool | Type::Dyn) {
             let message = format!("a condition must be true or false, this is {found}");
-            problems.push(TypeProblem { column: None, message, suggestion: None });
+            problems.push(TypeProblem { column: None, message, help: found.as_condition().to_owned() });
         }
         problems
     }

@@ -57,7 +57,7 @@ pub struct Read {
 ///
 /// let wrong = text.replace("shout]", "shuot]");
 /// let problems = antiphon_flow::file::read("greet.yaml", &wrong, &|_| Err("there is no other".into()));
-/// assert!(problems.unwrap_err().to_string().starts_with("greet.yaml:6:9: error: "));
+/// assert!(problems.unwrap_err().to_string().starts_with("greet.yaml:6:18: error: "));
 /// # Ok::<(), antiphon_flow::file::Problems>(())
 /// ```
 pub fn read(file: &str, text: &str, load: Loader<'_>) -> Result<Read, Problems> {

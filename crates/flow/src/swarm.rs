@@ -34,7 +34,8 @@ impl Swarm {
         let names: Vec<String> = self.agents.iter().map(|(name, _)| name.clone()).collect();
         let Some(entry) = self.entry.clone().or_else(|| names.first().cloned()) else {
             let message = "a swarm has at least one agent".to_owned();
-            let problem = Problem { level: Level::Error, subject: Subject::Flow, message, help: None };
+            let help = Some("add one under `agents`".to_owned());
+            let problem = Problem { level: Level::Error, subject: Subject::Flow, message, help };
             return Err(Problems(vec![problem]));
         };
         let handoffs = self.max_handoffs.unwrap_or(HANDOFFS_MAX);

@@ -419,9 +419,8 @@ fn check_types(table: Expect) {
         }
         for problem in problems {
             let column = problem.column.map(|column| format!("{column}: ")).unwrap_or_default();
-            let meant =
-                problem.suggestion.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-            writeln!(lines, "{text}  =>  {column}{}{meant}", problem.message).expect("a text takes it");
+            writeln!(lines, "{text}  =>  {column}{}; {}", problem.message, problem.help)
+                .expect("a text takes it");
         }
     }
     table.assert_eq(&lines);
@@ -431,36 +430,36 @@ fn check_types(table: Expect) {
 fn what_cannot_be_right_is_found_before_it_runs() {
     check_types(expect![[r#"
         state.draft > 1  =>  1: the state has no key `draft`; did you mean `state.drafts`?
-        state.drafts  =>  a condition must be true or false, this is an integer
+        state.drafts  =>  a condition must be true or false, this is an integer; compare it with a number, as in `… > 0`
         state.drafts + 1 > 2  =>  fine
-        state.approved + 1 > 2  =>  16: `+` wants numbers, texts or lists, found a boolean
-        state.name == 1  =>  12: a text and an integer are compared: that never holds
-        state.name < 1  =>  12: `<` cannot compare a text with an integer
+        state.approved + 1 > 2  =>  16: `+` wants numbers, texts or lists, found a boolean; give it numbers, texts or lists
+        state.name == 1  =>  12: a text and an integer are compared: that never holds; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
+        state.name < 1  =>  12: `<` cannot compare a text with an integer; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
         state.drafts < 1.5  =>  fine
-        !state.drafts  =>  2: expected true or false, found an integer
-        state.drafts && true  =>  1: expected true or false, found an integer
+        !state.drafts  =>  2: expected true or false, found an integer; compare it with a number, as in `… > 0`
+        state.drafts && true  =>  1: expected true or false, found an integer; compare it with a number, as in `… > 0`
         outputs.reserch == 'x'  =>  1: there is no node `reserch`; did you mean `outputs.research`?
         outputs.my - 1 > 1  =>  1: there is no node `my`; did you mean `outputs["my-node"]`?
         status.reviw == 'COMPLETED'  =>  1: there is no node `reviw`; did you mean `status.review`?
-        executions.research == 'x'  =>  21: an integer and a text are compared: that never holds
+        executions.research == 'x'  =>  21: an integer and a text are compared: that never holds; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
         output.okay  =>  7: no member "okay"; did you mean `ok`?
         output.ok  =>  fine
         outputs.review.score > 0.5  =>  fine
         outputs.review.scor > 0.5  =>  15: no member "scor"; did you mean `score`?
-        state.notes.exists(n, n > 1)  =>  25: `>` cannot compare a text with an integer
+        state.notes.exists(n, n > 1)  =>  25: `>` cannot compare a text with an integer; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
         state.notes.all(n, n.startsWith('a'))  =>  fine
-        state.name.map(x, x) == []  =>  12: only a list or an object can be gone through, this is a text
-        size(state.drafts) > 1  =>  1: `size` wants a text, a list or an object, found an integer
+        state.name.map(x, x) == []  =>  12: only a list or an object can be gone through, this is a text; put it in brackets to make a list of it
+        size(state.drafts) > 1  =>  1: `size` wants a text, a list or an object, found an integer; give it a text, a list or an object
         state.name.contains('x')  =>  fine
-        state.drafts.contains('x')  =>  14: `contains` wants a text or a list, found an integer
-        1 in state.drafts  =>  3: `in` wants a list or an object on its right, found an integer
+        state.drafts.contains('x')  =>  14: `contains` wants a text or a list, found an integer; give it a text or a list
+        1 in state.drafts  =>  3: `in` wants a list or an object on its right, found an integer; give it a list or an object on its right
         'a' + 1 == 'a1'  =>  5: `+` cannot take a text and an integer; did you mean `string(…)`?
-        state.notes[0] == 1  =>  16: a text and an integer are compared: that never holds
-        state.notes['a']  =>  12: no member "a" in a list
-        -state.name == 1  =>  1: `-` wants a number, found a text
-        state.mode == 1  =>  12: a text and an integer are compared: that never holds
-        state.approved ? 1 : 2  =>  a condition must be true or false, this is an integer
-        state.name * 2 > 1  =>  12: `*` wants numbers, found a text
+        state.notes[0] == 1  =>  16: a text and an integer are compared: that never holds; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
+        state.notes['a']  =>  12: no member "a" in a list; only an object has members: leave the name out
+        -state.name == 1  =>  1: `-` wants a number, found a text; turn the text into a number with `int(…)`
+        state.mode == 1  =>  12: a text and an integer are compared: that never holds; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
+        state.approved ? 1 : 2  =>  a condition must be true or false, this is an integer; compare it with a number, as in `… > 0`
+        state.name * 2 > 1  =>  12: `*` wants numbers, found a text; turn the text into a number with `int(…)`
         task  =>  fine
         outputs.research  =>  fine
     "#]]);

@@ -169,22 +169,86 @@ fn all_mistakes_are_told_at_once_each_with_its_place() {
         expect![[r#"
             flow.yaml:2:7: error: expected a text, found `7`; put it in quotes
             flow.yaml:3:1: error: the flow has no member `stat`; did you mean `state`?
-            flow.yaml:5:3: error: state key `drafts`: `append` wants a key of type array, this is an integer
-            flow.yaml:5:3: error: the default of state key `drafts`: "none" is not of type "integer"
-            flow.yaml:6:13: error: no JSON Schema: "strng" fits none of the allowed forms
+            flow.yaml:5:36: error: the default of state key `drafts`: "none" is not of type "integer"; give a default that fits, or leave it out
+            flow.yaml:5:50: error: state key `drafts`: `append` wants a key of type array, this is an integer; of its type there are `last`, `first`, `sum`, `max`, `min`
+            flow.yaml:6:13: error: no JSON Schema: "strng" fits none of the allowed forms; write a schema, such as `{type: string}`
             flow.yaml:8:7: error: the node has no member `agnt`; did you mean `agent`?
             flow.yaml:9:17: error: the state has no key `draft`; did you mean `state.drafts`?
-            flow.yaml:9:45: error: expected a duration such as `30s`, found `5`
+            flow.yaml:9:45: error: expected a duration such as `30s`, found `5`; write it as `30s`
             flow.yaml:9:56: error: expected `pure`, `read`, `write`, `external` or `human`, found `prue`; did you mean `pure`?
-            flow.yaml:10:21: error: in the expression `1 +`: expected a value, found the end
+            flow.yaml:10:21: error: in the expression `1 +`: expected a value, found the end; write an expression, such as `state.drafts < 3` or `'dear ' + input`
             flow.yaml:10:37: error: `c` sets `draft`, which is no key of the state; did you mean `drafts`?
             flow.yaml:11:22: error: there is no model `gpt`; add it under `models`
-            flow.yaml:11:34: error: the node is `agent` already, it cannot be `tool` too
-            flow.yaml:13:5: error: the edge leads to `bb`, which is no node; did you mean `b`?
+            flow.yaml:11:34: error: the node is `agent` already, it cannot be `tool` too; take `tool` out, or `agent`
+            flow.yaml:13:10: error: the edge leads to `bb`, which is no node; did you mean `b`?
             flow.yaml:14:22: error: the edge has no member `wen`; did you mean `when`?
-            flow.yaml:15:28: error: a condition must be true or false, this is an integer
-            flow.yaml:16:5: error: expected an edge such as `a -> b`, found `a b`
-            flow.yaml:17:31: error: expected a whole number of at least 1, found `0`"#]],
+            flow.yaml:15:28: error: a condition must be true or false, this is an integer; compare it with a number, as in `… > 0`
+            flow.yaml:16:5: error: expected an edge such as `a -> b`, found `a b`; ids of nodes have no spaces; `{from, to, when}` is the long form
+            flow.yaml:17:31: error: expected a whole number of at least 1, found `0`; write it as `1`"#]],
+    );
+}
+
+#[test]
+fn one_mistake_hides_no_other_and_each_comes_with_what_to_do() {
+    let text = r#"
+antiphon: 1
+entry: [a]
+state:
+  n: {type: integer, default: none, reduce: append}
+nodes:
+  a: {function: "1"}
+  b: {function: "2", timeout: 5x}
+  b: {function: "3"}
+  lost: {function: "4"}
+edges:
+  - a -> b
+  - b -> a -> nosuch
+  - {from: a, to: elsewhere, when: "state.n > 'x'"}
+  - {from: here, to: b, when: state.n}
+"#;
+    check(
+        text,
+        expect![[r#"
+            flow.yaml:5:31: error: the default of state key `n`: "none" is not of type "integer"; give a default that fits, or leave it out
+            flow.yaml:5:45: error: state key `n`: `append` wants a key of type array, this is an integer; of its type there are `last`, `first`, `sum`, `max`, `min`
+            flow.yaml:8:31: error: no duration: "5x" needs a unit after each number: `ms`, `s`, `m` or `h`; write it as `30s`
+            flow.yaml:9:3: error: `b` is there twice, first in line 8; give one of them another name
+            flow.yaml:10:3: error: `lost` is unreachable: no path leads to it from an entry; add an edge to `lost`, or name it under `entry`
+            flow.yaml:13:5: error: the edge from `b` back to `a` makes a cycle without a bound; set `limits.max_node_executions` or `limits.execution_timeout`
+            flow.yaml:13:15: error: the edge leads to `nosuch`, which is no node; there are a, b, lost
+            flow.yaml:14:19: error: the edge leads to `elsewhere`, which is no node; there are a, b, lost
+            flow.yaml:14:45: error: `>` cannot compare an integer with a text; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
+            flow.yaml:15:12: error: the edge leads from `here`, which is no node; there are a, b, lost
+            flow.yaml:15:31: error: a condition must be true or false, this is an integer; compare it with a number, as in `… > 0`"#]],
+    );
+    for problem in read(text).expect_err("it is full of mistakes").0 {
+        assert!(problem.help.is_some(), "{problem}");
+    }
+    // Nor does one that leaves the flow without a beginning.
+    check(
+        "antiphon: 1\nnodes: {a: {function: '1', timeout: soon}, b: {function: '2'}}\nedges: [a -> b, b -> a]\n",
+        expect![[r#"
+            flow.yaml:1:1: error: the flow has no entry: every node has an incoming edge; name the first node under `entry`
+            flow.yaml:2:37: error: no duration: "soon" must be whole numbers with units, as in `250ms`, `5s`, `2m` or `1m30s`; write it as `30s`"#]],
+    );
+}
+
+#[test]
+fn what_only_seems_missing_is_not_told() {
+    // Its fallback, its edge, all its edges could not be read.
+    check(
+        "antiphon: 1\nentry: a\nnodes: {a: {function: '1', fallbak: b}, b: {function: '2'}}\n",
+        expect!["flow.yaml:3:28: error: the node has no member `fallbak`; did you mean `fallback`?"],
+    );
+    check(
+        "antiphon: 1\nentry: a\nnodes: {a: {function: '1'}, b: {function: '2'}}\nedges: [a => b]\n",
+        expect![
+            "flow.yaml:4:9: error: expected an edge such as `a -> b`, found `a => b`; ids of nodes have no spaces; `{from, to, when}` is the long form"
+        ],
+    );
+    check(
+        "antiphon: 1\nentry: a\nnodes: {a: {function: '1'}, b: {function: '2'}}\nedgs: [a -> b]\n",
+        expect!["flow.yaml:4:1: error: the flow has no member `edgs`; did you mean `edges`?"],
     );
 }
 
@@ -193,49 +257,49 @@ fn mistakes_in_a_node_are_told() {
     check_nodes(expect![[r#"
         {function: 1 + 1}  =>  fine
         {function: {output: "task"}, set: {k: 1}}  =>  fine
-        {}  =>  6: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
-        {swarm: {}}  =>  14: the swarm has no `agents` | 14: a swarm has at least one agent
-        {tool: x, function: "1"}  =>  13: the node is `function` already, it cannot be `tool` too
-        {tool: 5}  =>  13: expected a mapping, or a text, found `5`
-        {command: ls}  =>  16: expected a mapping, or a list, found a text
-        {command: []}  =>  16: the command of `n` names no program
+        {}  =>  6: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`; add `agent: …`
+        {swarm: {}}  =>  14: the swarm has no `agents`; add `agents: …` | 14: a swarm has at least one agent; add one under `agents`
+        {tool: x, function: "1"}  =>  13: the node is `function` already, it cannot be `tool` too; take `tool` out, or `function`
+        {tool: 5}  =>  13: expected a mapping, or a text, found `5`; put it in quotes
+        {command: ls}  =>  16: expected a mapping, or a list, found a text; write `[…]`
+        {command: []}  =>  16: the command of `n` names no program; write it as `[program, argument, …]`
         {command: {run: [ls], env: {A: 1}}}  =>  37: expected a text, found `1`; put it in quotes
         {command: {run: [ls], cwd: x}}  =>  28: the command has no member `cwd`; known are `run`, `dir`, `env`
-        {human: {}}  =>  14: the human has no `prompt`
+        {human: {}}  =>  14: the human has no `prompt`; add `prompt: …`
         {human: "Go?", timeout: 5m}  =>  fine
-        {human: {prompt: "Go?", on_timeout: maybe}}  =>  42: expected `fail`, `accept` or `reject`, found `maybe`
+        {human: {prompt: "Go?", on_timeout: maybe}}  =>  42: expected `fail`, `accept` or `reject`, found `maybe`; write `fail`, or leave it out
         {tool: x, retry: 3}  =>  fine
-        {tool: x, retry: {backoff: expo}}  =>  23: the retry has no `max` | 33: expected `fixed`, `linear` or `exponential`, found `expo`; did you mean `exponential`?
-        {tool: x, timeout: 5 minutes}  =>  25: no duration: "5 minutes" needs a unit after each number: `ms`, `s`, `m` or `h`
-        {tool: x, join: none}  =>  22: expected `all` or `any`, found `none`
-        {tool: x, join: 0}  =>  22: expected a whole number of at least 1, found `0` | 22: `n` waits for 0 of its sources, and it has 0
-        {tool: x, idempotent: maybe}  =>  28: expected true or false, found a text
-        {tool: x, output: {type: strng}}  =>  31: no JSON Schema: "strng" fits none of the allowed forms
-        {tool: x, output: string}  =>  24: no JSON Schema: "string" is not of types "boolean", "object"
+        {tool: x, retry: {backoff: expo}}  =>  23: the retry has no `max`; add `max: …` | 33: expected `fixed`, `linear` or `exponential`, found `expo`; did you mean `exponential`?
+        {tool: x, timeout: 5 minutes}  =>  25: no duration: "5 minutes" needs a unit after each number: `ms`, `s`, `m` or `h`; write it as `30s`
+        {tool: x, join: none}  =>  22: expected `all` or `any`, found `none`; write `all`, or leave it out
+        {tool: x, join: 0}  =>  22: expected a whole number of at least 1, found `0`; write it as `1` | 22: `n` waits for 0 of its sources, and it has 0; leave it out
+        {tool: x, idempotent: maybe}  =>  28: expected true or false, found a text; write `true`, or leave it out
+        {tool: x, output: {type: strng}}  =>  31: no JSON Schema: "strng" fits none of the allowed forms; write a schema, such as `{type: string}`
+        {tool: x, output: string}  =>  24: no JSON Schema: "string" is not of types "boolean", "object"; write a schema, such as `{type: string}`
         {tool: x, guardrails: {input: [secret]}}  =>  37: expected `secrets` or `personal`, found `secret`; did you mean `secrets`?
-        {tool: x, guardrails: {input: [{must_match: "("}]}}  =>  50: no pattern: unclosed group
-        {tool: x, guardrails: {input: [{action: warn}]}}  =>  37: the guard needs one of `secrets`, `personal`, `must_match`, `must_not_match`, `schema` or `length`
-        {tool: x, guardrails: [secrets]}  =>  28: expected a mapping for the guardrails, found a list
-        {tool: x, guardrails: {input: [{secrets: true, action: reroute}]}}  =>  61: `reroute` needs the node to go to, as `to`
+        {tool: x, guardrails: {input: [{must_match: "("}]}}  =>  50: no pattern: unclosed group; put a backslash before a mark that stands for itself
+        {tool: x, guardrails: {input: [{action: warn}]}}  =>  37: the guard needs one of `secrets`, `personal`, `must_match`, `must_not_match`, `schema` or `length`; add `secrets: …`
+        {tool: x, guardrails: [secrets]}  =>  28: expected a mapping for the guardrails, found a list; write `{…: …}`
+        {tool: x, guardrails: {input: [{secrets: true, action: reroute}]}}  =>  61: `reroute` needs the node to go to, as `to`; add `to: <node>`
         {tool: x, guardrails: {input: [{secrets: true, to: y}]}}  =>  57: `to` is for `action: reroute`; take it out
-        {tool: x, retry: {max: 1, jitter: 2}}  =>  40: expected a number from 0 to 1, found `2`
+        {tool: x, retry: {max: 1, jitter: 2}}  =>  40: expected a number from 0 to 1, found `2`; write it as `0.5`
         {tool: x, max_executions: 99999999999}  =>  fine
-        {map: {over: "task"}}  =>  12: the map has no `node`
+        {map: {over: "task"}}  =>  12: the map has no `node`; add `node: …`
         {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  3: `n` sets `j`, which is no key of the state; there are k
         {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  33: there is no node `m`; there are n
-        {map: {over: "5", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer
-        {map: {over: "state.k", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer
-        {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`
-        {flow: ./other.yaml}  =>  13: cannot read `other.yaml`: no file other.yaml here
+        {map: {over: "5", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer; for a single value put it in brackets
+        {map: {over: "state.k", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer; for a single value put it in brackets
+        {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`; add `agent: …`
+        {flow: ./other.yaml}  =>  13: cannot read `other.yaml`: no file other.yaml here; paths begin at the folder of the file they are in
         {flow: {antiphon: 1, nodes: {m: {functon: "1"}}}}  =>  39: the node has no member `functon`; did you mean `function`?
         {flow: {antiphon: 2, nodes: {m: {function: "1"}}}}  =>  24: this version reads format 1 only; write `antiphon: 1`
         {agent: {model: gpt}}  =>  22: there is no model `gpt`; add it under `models`
-        {agent: {model: {provider: openai}, tools: search}}  =>  49: expected a list, found a text
+        {agent: {model: {provider: openai}, tools: search}}  =>  49: expected a list, found a text; write `[…]`
         {function: "stat.k"}  =>  18: in the expression `stat.k`: unknown name `stat`; did you mean `state`? (known are task, input, state, output, outputs, status, executions, item, memory)
         {function: "'a' + state.k"}  =>  17: `+` cannot take a text and an integer; did you mean `string(…)`?
-        {function: ["1"]}  =>  17: expected a mapping, or an expression in quotes, found a list
-        []  =>  6: expected a mapping for the node, found a list
-        x  =>  6: expected a mapping for the node, found a text
+        {function: ["1"]}  =>  17: expected a mapping, or an expression in quotes, found a list; write an expression, such as `state.drafts < 3`
+        []  =>  6: expected a mapping for the node, found a list; write `{…: …}`
+        x  =>  6: expected a mapping for the node, found a text; write `{…: …}`
     "#]]);
 }
 
@@ -306,10 +370,10 @@ fn files_that_name_files_are_read_into_one_document() {
         writeln!(lines, "{}", read(path).expect_err("something is wrong")).expect("a text takes it");
     }
     expect![[r#"
-        flows/a.yaml:3:13: error: cannot read `flows/nowhere.yaml`: flows/nowhere.yaml is not there
+        flows/a.yaml:3:13: error: cannot read `flows/nowhere.yaml`: flows/nowhere.yaml is not there; paths begin at the folder of the file they are in
         flows/bad.yaml:3:7: error: the node has no member `functoin`; did you mean `function`?
-        flows/again.yaml:2:19: error: files lead in a circle: flows/a.yaml -> flows/round.yaml -> flows/again.yaml -> flows/round.yaml
-        flows/a.yaml:3:13: error: files lead in a circle: flows/a.yaml -> flows/a.yaml
+        flows/again.yaml:2:19: error: files lead in a circle: flows/a.yaml -> flows/round.yaml -> flows/again.yaml -> flows/round.yaml; to go round, use an edge back within one flow
+        flows/a.yaml:3:13: error: files lead in a circle: flows/a.yaml -> flows/a.yaml; to go round, use an edge back within one flow
     "#]].assert_eq(&lines);
 }
 

@@ -377,6 +377,7 @@ fn what_cannot_be_talked_with_is_refused() {
             bad.yaml:1:1: error: the agent_file has no `model`
              1 | antiphon: 1
                | ^
+              help: add `model: …`
             $ chat --agent none.yaml --input hello
             exit 2
             error: none.yaml: there is no such file

@@ -172,28 +172,30 @@ fn a_flow_with_mistakes_is_refused_with_every_place() {
         expect![[r#"
             $ run wrong.yaml
             exit 2
-            wrong.yaml:5:22: error: in the expression `inptu + '!'`: unknown name `inptu`; did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)
+            wrong.yaml:5:22: error: in the expression `inptu + '!'`: unknown name `inptu`
              5 |   shout: {function: "inptu + '!'"}
                |                      ^
-            wrong.yaml:6:9: error: the edge leads to `shuot`, which is no node
+              help: did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)
+            wrong.yaml:6:18: error: the edge leads to `shuot`, which is no node
              6 | edges: [hello -> shuot]
-               |         ^
+               |                  ^
               help: did you mean `shout`?
             $ check greet.yaml wrong.yaml missing.yaml
             exit 2
             greet.yaml: ok, 2 nodes, 1 edges
-            wrong.yaml:5:22: error: in the expression `inptu + '!'`: unknown name `inptu`; did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)
+            wrong.yaml:5:22: error: in the expression `inptu + '!'`: unknown name `inptu`
              5 |   shout: {function: "inptu + '!'"}
                |                      ^
-            wrong.yaml:6:9: error: the edge leads to `shuot`, which is no node
+              help: did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)
+            wrong.yaml:6:18: error: the edge leads to `shuot`, which is no node
              6 | edges: [hello -> shuot]
-               |         ^
+               |                  ^
               help: did you mean `shout`?
             missing.yaml: error: there is no such file
             $ check wrong.yaml --json
             exit 2
-            {"file":"wrong.yaml","line":5,"column":22,"level":"error","message":"in the expression `inptu + '!'`: unknown name `inptu`; did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)"}
-            {"file":"wrong.yaml","line":6,"column":9,"level":"error","message":"the edge leads to `shuot`, which is no node","help":"did you mean `shout`?"}
+            {"file":"wrong.yaml","line":5,"column":22,"level":"error","message":"in the expression `inptu + '!'`: unknown name `inptu`","help":"did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)"}
+            {"file":"wrong.yaml","line":6,"column":18,"level":"error","message":"the edge leads to `shuot`, which is no node","help":"did you mean `shout`?"}
             $ check greet.yaml
             exit 0
             greet.yaml: ok, 2 nodes, 1 edges

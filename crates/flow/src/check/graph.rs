@@ -48,7 +48,7 @@ pub(super) fn edges(subjects: &mut Subjects<'_>) {
                 let help = near::help(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
                 subjects.found.push(
                     Problem::error(
-                        Subject::Edge(at),
+                        Subject::End(at, end),
                         format!("the edge leads {end} `{id}`, which is no node"),
                     )
                     .maybe(help),
@@ -161,7 +161,7 @@ pub(super) fn fallbacks(subjects: &mut Subjects<'_>) {
                 complain(
                     "fallback",
                     format!("the fallbacks that begin with `{id}` go round in a circle"),
-                    None,
+                    Some("let the last of them have none".to_owned()),
                 );
             }
         }
@@ -205,10 +205,12 @@ pub(super) fn joins(subjects: &mut Subjects<'_>) {
         if let Join::Count(count) = node.join
             && (count == 0 || count as usize > entering.len())
         {
-            subjects.found.push(Problem::error(
-                Subject::Member(at, "join".into()),
-                format!("`{id}` waits for {count} of its sources, and it has {}", entering.len()),
-            ));
+            let help = match entering.len() {
+                0 => "leave it out".to_owned(),
+                most => format!("write a number from 1 to {most}, `any` or `all`"),
+            };
+            let message = format!("`{id}` waits for {count} of its sources, and it has {}", entering.len());
+            subjects.found.push(Problem::error(Subject::Member(at, "join".into()), message).help(help));
         }
         if node.join != Join::All || entering.len() < 2 {
             continue;

@@ -8,58 +8,85 @@ use super::{Problem, Subject, Subjects};
 use crate::definition::{Node, When, Work};
 use crate::expr::{Expression, Type, TypeProblem, Types};
 use crate::moment::Formula;
+use crate::state::{self, Key, Reduce};
+
+const AT_LEAST_ONE: &str = "let it be 1 or more, or leave it out for no bound";
 
 /// Settings are possible, and fit the kind of work.
 pub(super) fn members(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
     if flow.settings.limits.max_concurrency == Some(0) {
-        subjects
-            .found
-            .push(Problem::error(Subject::Setting("limits"), "`max_concurrency` of 0 lets nothing run"));
+        subjects.found.push(
+            Problem::error(Subject::Setting("limits"), "`max_concurrency` of 0 lets nothing run")
+                .help(AT_LEAST_ONE),
+        );
     }
     for (at, (id, node)) in flow.nodes.iter().enumerate() {
-        let mut complain = |member: &str, message: String| {
-            subjects.found.push(Problem::error(Subject::Member(at, member.to_owned()), message));
+        let mut complain = |member: &str, message: String, help: &str| {
+            let subject = Subject::Member(at, member.to_owned());
+            subjects.found.push(Problem::error(subject, message).help(help));
         };
         if node.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            complain("timeout", format!("the timeout of `{id}` is 0, which nothing can keep"));
+            complain(
+                "timeout",
+                format!("the timeout of `{id}` is 0, which nothing can keep"),
+                "leave it out for no timeout",
+            );
         }
         if node.max_executions == Some(0) {
-            complain("max_executions", format!("`{id}` may run 0 times: remove it instead"));
+            complain("max_executions", format!("`{id}` may run 0 times"), "remove the node instead");
         }
         match &node.work {
             Work::Command(command) if command.run.first().is_none_or(String::is_empty) => {
-                complain("command", format!("the command of `{id}` names no program"));
+                complain(
+                    "command",
+                    format!("the command of `{id}` names no program"),
+                    "write it as `[program, argument, …]`",
+                );
             }
             Work::Map(map) => {
                 if map.max_parallel == Some(0) {
-                    complain("map", format!("`max_parallel` of 0 lets no item of `{id}` run"));
+                    complain("map", format!("`max_parallel` of 0 lets no item of `{id}` run"), AT_LEAST_ONE);
                 }
                 if matches!(map.node.work, Work::Router(_)) {
                     complain(
                         "map",
                         format!("the node inside `{id}` cannot be a router: items have no edges"),
+                        "put the router behind the map",
                     );
                 }
                 if map.node.fallback.is_some() {
                     complain(
                         "map",
-                        format!("the node inside `{id}` cannot have a fallback: put it on `{id}`"),
+                        format!("the node inside `{id}` cannot have a fallback"),
+                        "put it on the map itself",
                     );
                 }
             }
             Work::Router(_) if !flow.edges.iter().any(|edge| edge.from == *id) => {
-                complain("router", format!("the router `{id}` has no edges to choose from"));
+                complain(
+                    "router",
+                    format!("the router `{id}` has no edges to choose from"),
+                    "add an edge to each node it may go to",
+                );
             }
             Work::Guardrail if node.guards.input.is_empty() => {
-                complain("guardrail", format!("the guardrail `{id}` checks nothing"));
+                complain(
+                    "guardrail",
+                    format!("the guardrail `{id}` checks nothing"),
+                    "add a check, such as `secrets`",
+                );
             }
             _ => {}
         }
         let mut seen = HashSet::new();
         for guard in node.guards.input.iter().chain(&node.guards.output) {
             if !seen.insert(&guard.id) {
-                complain("guardrails", format!("`{id}` has two guardrails with the id `{}`", guard.id));
+                complain(
+                    "guardrails",
+                    format!("`{id}` has two guardrails with the id `{}`", guard.id),
+                    "give one of them another `id`",
+                );
             }
         }
     }
@@ -72,12 +99,15 @@ pub(super) fn state(subjects: &mut Subjects<'_>) {
     for key in &flow.settings.state {
         let subject = || Subject::State(key.name.clone());
         if !names.insert(key.name.as_str()) {
-            subjects
-                .found
-                .push(Problem::error(subject(), format!("there are two state keys `{}`", key.name)));
+            subjects.found.push(
+                Problem::error(subject(), format!("there are two state keys `{}`", key.name))
+                    .help("give one of them another name"),
+            );
         }
         for error in key.check() {
-            subjects.found.push(Problem::error(subject(), error.to_string()));
+            let (member, help) = mended(key, &error);
+            let subject = Subject::StateMember(key.name.clone(), member);
+            subjects.found.push(Problem::error(subject, error.to_string()).help(help));
         }
     }
     for (at, (id, node)) in flow.nodes.iter().enumerate() {
@@ -94,6 +124,16 @@ pub(super) fn state(subjects: &mut Subjects<'_>) {
             }
         }
     }
+}
+
+/// The member of a key that is wrong, and what to do about it.
+fn mended(key: &Key, error: &state::Error) -> (&'static str, String) {
+    if !matches!(error, state::Error::Misfit { .. }) {
+        return ("default", "give a default that fits, or leave it out".to_owned());
+    }
+    let fitting = Reduce::ALL.iter().filter(|reduce| reduce.fits(&key.schema).is_ok());
+    let fitting: Vec<_> = fitting.map(|reduce| format!("`{}`", reduce.as_str())).collect();
+    ("reduce", format!("of its type there are {}", fitting.join(", ")))
 }
 
 /// Expressions can be right, given what is known about what they look at.
@@ -121,7 +161,8 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
             );
             if member == OVER && !kind.meets(&Type::any_list()) {
                 let message = format!("`over` must give a list, this is {kind}");
-                found.push(Problem::error(Subject::Member(at, member), message));
+                let help = "for a single value put it in brackets";
+                found.push(Problem::error(Subject::Member(at, member), message).help(help));
             }
         }
         let mut inner = node;
@@ -181,6 +222,5 @@ fn formulas_of(node: &Node) -> Vec<(String, &Expression)> {
 }
 
 fn typed(subject: Subject, problem: TypeProblem) -> Problem {
-    let help = problem.suggestion.map(|word| format!("did you mean `{word}`?"));
-    Problem::error(subject, problem.message).maybe(help)
+    Problem::error(subject, problem.message).help(problem.help)
 }

@@ -38,8 +38,8 @@ pub struct TypeProblem {
     pub column: Option<u32>,
     /// What is wrong.
     pub message: String,
-    /// What was probably meant.
-    pub suggestion: Option<String>,
+    /// What to do about it.
+    pub help: String,
 }
 
 /// The type of a tree as far as it can be known, and what cannot be right.
@@ -100,21 +100,27 @@ impl Checker<'_> {
         }
     }
 
-    fn problem(&mut self, at: u32, message: String, suggestion: Option<String>) {
-        self.problems.push(TypeProblem { column: Some(at + 1), message, suggestion });
+    fn problem(&mut self, at: u32, message: String, help: impl Into<String>) {
+        self.problems.push(TypeProblem { column: Some(at + 1), message, help: help.into() });
     }
 
     /// Says so if a type is known and does not fit.
     fn want(&mut self, node: &Node, what: &str, wanted: &str, found: &Type, fits: impl Fn(&Type) -> bool) {
         if *found != Type::Dyn && !fits(found) {
-            self.problem(node.at, format!("{what} wants {wanted}, found {found}"), None);
+            let help = match found {
+                Type::String if wanted.contains("number") => {
+                    "turn the text into a number with `int(…)`".to_owned()
+                }
+                _ => format!("give it {wanted}"),
+            };
+            self.problem(node.at, format!("{what} wants {wanted}, found {found}"), help);
         }
     }
 
     fn truth(&mut self, node: &Node) -> Type {
         let found = self.of(node);
         if !found.meets(&Type::Bool) {
-            self.problem(node.at, format!("expected true or false, found {found}"), None);
+            self.problem(node.at, format!("expected true or false, found {found}"), found.as_condition());
         }
         Type::Bool
     }
@@ -157,10 +163,14 @@ impl Checker<'_> {
         let dashed =
             known.clone().find(|other| other.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')));
         let near = dashed.map(String::as_str).or_else(|| nearest(name, known.clone().map(String::as_str)));
-        let near = near.map(|near| Path { root, member: Some(near.into()) }.to_string());
-        let others = if near.is_none() { help(name, known.map(String::as_str)) } else { None };
-        let others = others.map(|others| format!("; {others}")).unwrap_or_default();
-        self.problem(node.at, format!("{what} `{name}`{others}"), near);
+        let near = near.map(|near| Path { root, member: Some(near.into()) });
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                help(name, known.map(String::as_str)).unwrap_or_else(|| "there is none at all".to_owned())
+            }
+        };
+        self.problem(node.at, format!("{what} `{name}`"), help);
         Type::Dyn
     }
 
@@ -186,13 +196,15 @@ impl Checker<'_> {
                 Some(found) => found.clone(),
                 None if open => Type::Dyn,
                 None => {
-                    let near = nearest(name, members.keys().map(String::as_str)).map(str::to_owned);
-                    self.problem(node.at, format!("no member {name:?}"), near);
+                    let help = help(name, members.keys().map(String::as_str));
+                    let help = help.unwrap_or_else(|| "there is none at all".to_owned());
+                    self.problem(node.at, format!("no member {name:?}"), help);
                     Type::Dyn
                 }
             },
             other => {
-                self.problem(node.at, format!("no member {name:?} in {other}"), None);
+                let help = "only an object has members: leave the name out";
+                self.problem(node.at, format!("no member {name:?} in {other}"), help);
                 Type::Dyn
             }
         }
@@ -207,7 +219,8 @@ impl Checker<'_> {
             }
             Type::Map { .. } | Type::Dyn => Type::Dyn,
             other => {
-                self.problem(node.at, format!("{other} has no items"), None);
+                let help = "only a list or an object has items: leave the brackets out";
+                self.problem(node.at, format!("{other} has no items"), help);
                 Type::Dyn
             }
         }
@@ -221,7 +234,7 @@ impl Checker<'_> {
                 if !with_null && !left.meets(&right) {
                     let always = if operator == Binary::Equal { "never" } else { "always" };
                     let message = format!("{left} and {right} are compared: that {always} holds");
-                    self.problem(node.at, message, None);
+                    self.problem(node.at, message, alike(&left, &right));
                 }
                 Type::Bool
             }
@@ -250,7 +263,8 @@ impl Checker<'_> {
         self.want(node, &what, "numbers or texts", left, has_order);
         self.want(node, &what, "numbers or texts", right, has_order);
         if has_order(left) && has_order(right) && !left.meets(right) {
-            self.problem(node.at, format!("`{}` cannot compare {left} with {right}", operator.mark()), None);
+            let message = format!("`{}` cannot compare {left} with {right}", operator.mark());
+            self.problem(node.at, message, alike(left, right));
         }
     }
 
@@ -260,8 +274,8 @@ impl Checker<'_> {
         self.want(node, "`+`", "numbers, texts or lists", &right, adds);
         if adds(&left) && adds(&right) && !left.meets(&right) {
             let is_text = left == Type::String || right == Type::String;
-            let suggestion = is_text.then(|| "string(…)".to_owned());
-            self.problem(node.at, format!("`+` cannot take {left} and {right}"), suggestion);
+            let help = if is_text { "did you mean `string(…)`?" } else { alike(&left, &right) };
+            self.problem(node.at, format!("`+` cannot take {left} and {right}"), help);
             return Type::Dyn;
         }
         match (left, right) {
@@ -282,7 +296,7 @@ impl Checker<'_> {
                 self.problem(
                     node.at,
                     format!("only a list or an object can be gone through, this is {other}"),
-                    None,
+                    "put it in brackets to make a list of it",
                 );
                 Type::Dyn
             }
@@ -318,6 +332,16 @@ impl Checker<'_> {
                 _ => Type::any_list(),
             },
         }
+    }
+}
+
+/// What makes two values comparable.
+fn alike(left: &Type, right: &Type) -> &'static str {
+    let is_text = *left == Type::String || *right == Type::String;
+    if is_text && (left.is_number() || right.is_number()) {
+        "turn the text into a number with `int(…)`, or the number into a text with `string(…)`"
+    } else {
+        "give it two values of the same type"
     }
 }
 

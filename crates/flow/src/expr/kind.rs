@@ -42,6 +42,16 @@ impl Type {
         Self::Map { members: BTreeMap::new(), open: true }
     }
 
+    /// What to do about a condition of this type.
+    pub(super) fn as_condition(&self) -> &'static str {
+        match self {
+            Self::Int | Self::Number => "compare it with a number, as in `… > 0`",
+            Self::String => "compare it with a text, as in `… == 'yes'`",
+            Self::List(_) | Self::Map { .. } => "ask how many there are, as in `size(…) > 0`",
+            Self::Null | Self::Bool | Self::Dyn => "compare it with a value, as in `… != null`",
+        }
+    }
+
     /// A list of which nothing else is known.
     pub fn any_list() -> Self {
         Self::List(Box::new(Self::Dyn))

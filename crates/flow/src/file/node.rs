@@ -108,7 +108,7 @@ impl Reader<'_, '_> {
             Ok(flow) => Some(flow),
             Err(problems) => {
                 for problem in problems.0 {
-                    self.verifier.error(tree.place, problem.message, problem.help);
+                    self.verifier.problem(tree.place, problem.message, problem.help);
                 }
                 None
             }
@@ -134,7 +134,7 @@ impl Reader<'_, '_> {
                 continue;
             }
             let place = tree.get(member).map_or(tree.place, |member| member.place);
-            self.verifier.error(place, message, help);
+            self.verifier.problem(place, message, help);
         }
     }
 
@@ -147,7 +147,7 @@ impl Reader<'_, '_> {
             let wrong = (self.loading.inspect)(&json!({"model": model}).into());
             for (_, message, help) in wrong.into_iter().filter(|(member, ..)| *member == "model") {
                 let place = tree.get("provider").map_or(tree.place, |provider| provider.place);
-                self.verifier.error(place, message, help);
+                self.verifier.problem(place, message, help);
             }
         }
     }
@@ -170,7 +170,7 @@ impl Reader<'_, '_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => "add it under `models`".to_owned(),
         };
-        self.verifier.error(place, format!("there is no model `{name}`"), Some(help));
+        self.verifier.error(place, format!("there is no model `{name}`"), help);
         None
     }
 }

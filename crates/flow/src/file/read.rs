@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_event::secret;
 use serde_json::Value;
 
-use super::format::{AGENT_FILE, FLOW, Form};
+use super::format::{AGENT_FILE, FLOW, Form, NODE};
 use super::node::{count, duration, formula, number, schema, text, texts, truth, word};
 use super::problem::Problem;
-use super::tree::{Place, Tree};
+use super::tree::{Kind, Place, Tree};
 use super::verify::{Verifier, arrow, key_schema};
 use super::yaml::{self, Parsed};
 use super::{Inspector, Loader, join};
@@ -72,8 +72,9 @@ impl<'r, 'f> Reader<'r, 'f> {
             Ok(Parsed { tree, repeated }) => (Some(tree), repeated),
             Err(broken) => (None, vec![broken]),
         };
+        let help = tree.is_some().then(|| "give one of them another name".to_owned());
         for broken in wrong {
-            self.verifier.error(broken.place, broken.message, None);
+            self.verifier.problem(broken.place, broken.message, help.clone());
         }
         tree
     }
@@ -125,7 +126,7 @@ impl<'r, 'f> Reader<'r, 'f> {
             return;
         };
         let message = format!("this version reads format {VERSION} only");
-        self.verifier.error(version.place, message, Some(format!("write `antiphon: {VERSION}`")));
+        self.verifier.error(version.place, message, format!("write `antiphon: {VERSION}`"));
     }
 
     /// Every edge, and the tree it comes from.
@@ -148,8 +149,8 @@ impl<'r, 'f> Reader<'r, 'f> {
     fn when(&mut self, edge: &Tree) -> When {
         match (edge.get("when"), edge.get("default").is_some_and(truth)) {
             (Some(when), true) => {
-                let help = "a default edge is taken if no other edge of its source was".to_owned();
-                self.verifier.error(when.place, "a default edge has no condition", Some(help));
+                let help = "a default edge is taken if no other edge of its source was";
+                self.verifier.error(when.place, "a default edge has no condition", help);
                 When::Default
             }
             (Some(when), false) => formula(when).map_or(When::Always, When::If),
@@ -163,7 +164,7 @@ impl<'r, 'f> Reader<'r, 'f> {
         self.loading.flows += 1;
         if self.loading.flows > FLOWS_MAX {
             let message = format!("more than {FLOWS_MAX} flows are nested in one another");
-            self.verifier.error(tree.place, message, None);
+            self.verifier.error(tree.place, message, "let fewer nodes be flows");
             return None;
         }
         let Some(path) = tree.text() else {
@@ -186,26 +187,35 @@ impl<'r, 'f> Reader<'r, 'f> {
 
     fn load(&mut self, file: &str, place: Place) -> Option<String> {
         let open = &self.loading.open;
-        let message = if open.iter().any(|other| other == file) {
-            format!("files lead in a circle: {} -> {file}", open.join(" -> "))
+        let (message, help) = if open.iter().any(|other| other == file) {
+            let circle = format!("files lead in a circle: {} -> {file}", open.join(" -> "));
+            (circle, "to go round, use an edge back within one flow")
         } else if open.len() >= NESTING_MAX {
-            format!("files are nested too deep, at most {NESTING_MAX} levels are allowed")
+            let message = format!("files are nested too deep, at most {NESTING_MAX} levels are allowed");
+            (message, "put some of them into one")
         } else {
             match (self.loading.load)(file) {
                 Ok(text) => return Some(text),
-                Err(why) => format!("cannot read `{file}`: {why}"),
+                Err(why) => (
+                    format!("cannot read `{file}`: {why}"),
+                    "paths begin at the folder of the file they are in",
+                ),
             }
         };
-        self.verifier.error(place, message, None);
+        self.verifier.error(place, message, help);
         None
     }
 
     /// What the checks of a flow find, each with its place.
     fn check(&mut self, builder: &Builder, tree: &Tree, edges: &[&Tree]) {
-        // A node that could not be read may be what the others hang on.
-        let all_read = !self.verifier.problems.iter().any(Problem::is_error);
+        let ways = ways_read(tree);
         for found in builder.problems() {
-            if !all_read && matches!(found.subject, Subject::Flow | Subject::Node(_)) {
+            let follows = match found.subject {
+                Subject::Flow => !ways,
+                Subject::Node(index) => !ways || misspelt(tree, &builder.nodes[index].0),
+                _ => false,
+            };
+            if follows {
                 continue;
             }
             let place = place(tree, edges, &found.subject);
@@ -221,15 +231,42 @@ impl<'r, 'f> Reader<'r, 'f> {
     }
 }
 
+/// Whether all that says how nodes hang together could be read; if not, what they seem to lack follows from that.
+fn ways_read(tree: &Tree) -> bool {
+    let is_edge = |edge: &Tree| {
+        edge.text().and_then(arrow).is_some()
+            || edge.get("from").and_then(text).and(edge.get("to").and_then(text)).is_some()
+    };
+    let is_name = |name: &Tree| name.text().is_some();
+    let edges = tree.get("edges").is_none_or(|edges| matches!(edges.kind, Kind::List(_)));
+    let nodes = tree.get("nodes").is_some_and(|nodes| matches!(nodes.kind, Kind::Map(_)));
+    edges
+        && nodes
+        && tree.members().iter().all(|(name, _)| FLOW.member(&name.text).is_some())
+        && tree.get("edges").map(Tree::items).unwrap_or_default().iter().all(is_edge)
+        && tree.get("entry").is_none_or(|entry| is_name(entry) || entry.items().iter().all(is_name))
+}
+
+/// Whether a member that nobody knows names this node: it may have been meant to be its `fallback`.
+fn misspelt(tree: &Tree, id: &str) -> bool {
+    let nodes = tree.get("nodes").map(Tree::members).unwrap_or_default();
+    let unknown = nodes.iter().flat_map(|(_, node)| node.members());
+    unknown.filter(|(name, _)| NODE.member(&name.text).is_none()).any(|(_, value)| value.text() == Some(id))
+}
+
 /// Where in a file something is that a check is about.
 fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
     let node = |index: usize| tree.get("nodes").and_then(|nodes| nodes.members().get(index));
+    let state = |key: &str| {
+        let keys = tree.get("state").map(Tree::members).unwrap_or_default();
+        keys.iter().find(|(name, _)| name.text == key)
+    };
     let found = match subject {
         Subject::Flow => None,
         Subject::Setting(name) => tree.get(name).map(|tree| tree.place),
-        Subject::State(key) => {
-            let keys = tree.get("state").map(Tree::members).unwrap_or_default();
-            keys.iter().find(|(name, _)| name.text == *key).map(|(name, _)| name.place)
+        Subject::State(key) => state(key).map(|(name, _)| name.place),
+        Subject::StateMember(key, member) => {
+            state(key).map(|(name, tree)| tree.get(member).map_or(name.place, |tree| tree.place))
         }
         Subject::Node(index) => node(*index).map(|(name, _)| name.place),
         Subject::Member(index, path) => node(*index).map(|(name, node)| {
@@ -239,11 +276,27 @@ fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
             inner.or(member).map_or(name.place, |tree| tree.place)
         }),
         Subject::Edge(index) => edges.get(*index).map(|edge| edge.place),
+        Subject::End(index, end) => edges.get(*index).map(|edge| match edge.get(end) {
+            Some(end) => end.place,
+            None => edge.inside(named_at(edges, *index, end)),
+        }),
         Subject::Condition(index, column) => {
             edges.get(*index).map(|edge| edge.get("when").unwrap_or(edge).inside(*column as u32))
         }
     };
     found.unwrap_or(tree.place)
+}
+
+/// Where in `a -> b -> c` the end of one of its edges is named: the character, from 1.
+fn named_at(edges: &[&Tree], index: usize, end: &str) -> u32 {
+    let edge = edges[index];
+    let before = edges[..index].iter().filter(|other| other.place == edge.place).count();
+    let parts = edge.text().unwrap_or_default().split("->");
+    let skipped: Vec<&str> = parts.clone().take(before + usize::from(end == "to")).collect();
+    let part = parts.clone().nth(skipped.len()).unwrap_or_default();
+    let lead = part.chars().take_while(|c| c.is_whitespace()).count();
+    let passed: usize = skipped.iter().map(|part| part.chars().count() + "->".len()).sum();
+    (passed + lead) as u32 + 1
 }
 
 fn settings(tree: &Tree, file: &str) -> Settings {

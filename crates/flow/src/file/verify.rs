@@ -17,6 +17,9 @@ use crate::time;
 /// How many problems are told of one file.
 pub(super) const PROBLEMS_MAX: usize = 100;
 
+/// What to write where no expression is.
+const EXPRESSION: &str = "write an expression, such as `state.drafts < 3` or `'dear ' + input`";
+
 /// Collects problems of one file.
 pub(super) struct Verifier<'f> {
     pub(super) file: &'f str,
@@ -24,7 +27,12 @@ pub(super) struct Verifier<'f> {
 }
 
 impl Verifier<'_> {
-    pub(super) fn error(&mut self, place: Place, message: impl Into<String>, help: Option<String>) {
+    pub(super) fn error(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
+        self.problem(place, message.into(), Some(help.into()));
+    }
+
+    /// What somebody else found, who may know no help.
+    pub(super) fn problem(&mut self, place: Place, message: String, help: Option<String>) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(Problem::error(self.file, place, message, help));
         }
@@ -67,10 +75,7 @@ impl Verifier<'_> {
             }
             _ => tree.described().to_owned(),
         };
-        let help = (matches!(form, Form::Text)
-            && tree.scalar().is_some_and(|scalar| !scalar.value.is_null()))
-        .then(|| "put it in quotes".to_owned());
-        self.error(tree.place, format!("expected {}, found {found}", form.words()), help);
+        self.error(tree.place, format!("expected {}, found {found}", form.words()), form.example());
     }
 
     fn object(&mut self, tree: &Tree, object: &Object) {
@@ -78,7 +83,7 @@ impl Verifier<'_> {
             return self.error(
                 tree.place,
                 format!("expected a mapping for the {}, found {}", object.name, tree.described()),
-                None,
+                "write `{…: …}`",
             );
         };
         for (name, value) in members {
@@ -93,7 +98,7 @@ impl Verifier<'_> {
         for name in object.required {
             if tree.get(name).is_none() {
                 let message = format!("the {} has no `{name}`", object.name);
-                self.error(tree.place, message, None);
+                self.error(tree.place, message, format!("add `{name}: …`"));
             }
         }
         self.one_of(tree, object);
@@ -110,10 +115,10 @@ impl Verifier<'_> {
         let action = tree.get("action").filter(|action| action.text() == Some("reroute"));
         match (action, tree.get("to")) {
             (Some(action), None) => {
-                self.error(action.place, "`reroute` needs the node to go to, as `to`", None);
+                self.error(action.place, "`reroute` needs the node to go to, as `to`", "add `to: <node>`");
             }
             (None, Some(to)) => {
-                self.error(to.place, "`to` is for `action: reroute`", Some("take it out".to_owned()));
+                self.error(to.place, "`to` is for `action: reroute`", "take it out");
             }
             _ => {}
         }
@@ -126,13 +131,13 @@ impl Verifier<'_> {
             // A misspelt one has been told of already.
             [] if !object.one_of.is_empty() && !has_unknown => {
                 let message = format!("the {} needs one of {}", object.name, listed(object.one_of));
-                self.error(tree.place, message, None);
+                self.error(tree.place, message, format!("add `{}: …`", object.one_of[0]));
             }
             [first, second, ..] => {
                 let place = tree.get(second).map_or(tree.place, |tree| tree.place);
                 let message =
                     format!("the {} is `{first}` already, it cannot be `{second}` too", object.name);
-                self.error(place, message, None);
+                self.error(place, message, format!("take `{second}` out, or `{first}`"));
             }
             _ => {}
         }
@@ -144,13 +149,13 @@ impl Verifier<'_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known are {}", listed_members(object)),
         };
-        self.error(place, format!("the {} has no member `{name}`", object.name), Some(help));
+        self.error(place, format!("the {} has no member `{name}`", object.name), help);
     }
 
     fn schema(&mut self, tree: &Tree, schema: &Value) {
         if let Err(invalid) = Schema::compile(schema.clone()) {
             let place = tree.pointed(&invalid.pointer).place;
-            self.error(place, format!("no JSON Schema: {}", invalid.message), None);
+            self.error(place, format!("no JSON Schema: {}", invalid.message), Form::Schema.example());
         }
     }
 
@@ -177,23 +182,34 @@ impl Verifier<'_> {
             Form::Text => {}
             Form::Duration => {
                 if let Err(error) = time::parse(text) {
-                    self.error(tree.place, error.to_string(), None);
+                    self.error(tree.place, error.to_string(), form.example());
                 }
             }
             Form::Pattern => {
                 if let Err(error) = Pattern::parse(text) {
-                    self.error(tree.place, error.to_string(), None);
+                    self.error(
+                        tree.place,
+                        error.to_string(),
+                        "put a backslash before a mark that stands for itself",
+                    );
                 }
             }
             Form::Word(words) if words.contains(&text) => {}
             Form::Word(words) => {
-                let help = nearest(text, words.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+                let help = match nearest(text, words.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => form.example(),
+                };
                 self.error(tree.place, format!("expected {}, found `{}`", listed(words), short(text)), help);
             }
             Form::Arrow => {
                 if arrow(text).is_none() {
                     let message = format!("expected an edge such as `a -> b`, found `{}`", short(text));
-                    self.error(tree.place, message, None);
+                    self.error(
+                        tree.place,
+                        message,
+                        "ids of nodes have no spaces; `{from, to, when}` is the long form",
+                    );
                 }
             }
             _ => self.unexpected(tree, form),
@@ -202,14 +218,12 @@ impl Verifier<'_> {
 
     fn expression(&mut self, tree: &Tree, text: &str) {
         if text.trim().is_empty() {
-            return self.error(tree.place, "expected an expression, found nothing", None);
+            return self.error(tree.place, "expected an expression, found nothing", EXPRESSION);
         }
         if let Err(error) = Expression::parse(text) {
-            self.error(
-                tree.inside(error.column),
-                format!("in the expression `{}`: {}", short(text), error.message),
-                None,
-            );
+            let (message, help) = error.message.split_once("; ").unwrap_or((&error.message, EXPRESSION));
+            let message = format!("in the expression `{}`: {message}", short(text));
+            self.error(tree.inside(error.column), message, help);
         }
     }
 }
@@ -263,6 +277,29 @@ impl Form {
                 Kind::Scalar(scalar),
             ) => scalar.value.is_string(),
             _ => false,
+        }
+    }
+
+    /// What to write instead of something else.
+    fn example(&self) -> String {
+        match self {
+            Self::Text => "put it in quotes".to_owned(),
+            Self::Expression => "write an expression, such as `state.drafts < 3`".to_owned(),
+            Self::Duration => "write it as `30s`".to_owned(),
+            Self::Count(least) => format!("write it as `{}`", least.max(&1)),
+            Self::Number | Self::Part => "write it as `0.5`".to_owned(),
+            Self::Truth => "write `true`, or leave it out".to_owned(),
+            Self::Schema => "write a schema, such as `{type: string}`".to_owned(),
+            Self::Pattern => "write a pattern, such as `^[a-z]+$`".to_owned(),
+            Self::Word(words) => format!("write `{}`, or leave it out", words[0]),
+            Self::Arrow => "write `a -> b`".to_owned(),
+            Self::Any => "write a value".to_owned(),
+            Self::List(_) => "write `[…]`".to_owned(),
+            Self::Dict(_) | Self::Object(_) => "write `{…: …}`".to_owned(),
+            Self::Either(forms) => {
+                let shortest = forms.last().expect("there are at least two");
+                shortest.example()
+            }
         }
     }
 
