@@ -84,8 +84,9 @@ impl Scheduler {
     /// Time passes while the run is at work; not while it waits for people or has no process.
     fn tick(&mut self, event: &Event) {
         let Some(at) = event.head.at.filter(|at| self.clock.last != Some(*at)) else { return };
-        let counts =
-            self.phase == Phase::Running && self.at_work() && !matches!(event.body, Body::Resumed(_));
+        // Whoever goes on with a run, or changes the state of a fork, comes when nobody is at work on it.
+        let is_later = matches!(event.body, Body::Resumed(_) | Body::StatePatched(_));
+        let counts = self.phase == Phase::Running && self.at_work() && !is_later;
         if let Some(last) = self.clock.last.filter(|_| counts) {
             self.clock.worked_ms += at.millis().saturating_sub(last.millis()).max(0) as u64;
         }

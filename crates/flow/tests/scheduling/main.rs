@@ -232,6 +232,24 @@ fn fail_fast_cuts_everything_off() {
 }
 
 #[test]
+fn time_without_a_process_is_no_time_at_work() {
+    check(
+        "a:pure > b | start | hours pass | patch | worked | hours pass | resume | lose a | finish a | worked",
+        expect![[r#"
+            start       run a
+            hours pass  nobody is there
+            patch       wait
+            worked      1 ms
+            hours pass  nobody is there
+            resume      wait
+            lose a      run a~2
+            finish a    run b
+            worked      6 ms
+        "#]],
+    );
+}
+
+#[test]
 fn resuming_attempts_what_failed_once_more_and_nothing_else() {
     check(
         "a > b > c | start | finish a | fail b | resume | finish b | finish c",

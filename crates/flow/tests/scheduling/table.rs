@@ -5,7 +5,8 @@
 //! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`, `text`
 //! (nothing else does as its output), and first of all `broken`: an expression that fails.
 //! Before the flow: `fail-fast`, `max2`, `limit3`.
-//! Where every node has an edge that leads to it, the first one is the entry. The step `see a` shows what `a` gets.
+//! Where every node has an edge that leads to it, the first one is the entry. The step `see a` shows what `a` gets,
+//! `worked` how long the run was at work, and `hours pass` leaves it without a process.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -69,6 +70,13 @@ impl Table {
         if let Some(id) = step.strip_prefix("see ") {
             let node = self.scheduler.flow().index(id).expect("a node");
             return format!("gets {}", self.scheduler.input(node).as_str());
+        }
+        if step == "hours pass" {
+            self.time += 3 * 3_600_000;
+            return "nobody is there".to_owned();
+        }
+        if step == "worked" {
+            return format!("{} ms", self.scheduler.worked_ms());
         }
         let input = self.input(step);
         let now = self.now();
@@ -134,6 +142,7 @@ impl Table {
             "due" => Input::Due(self.attempt(rest)),
             "lose" => Input::Lost(self.attempt(rest)),
             "resume" => Input::Resume,
+            "patch" => Input::Patch { writes: BTreeMap::new(), by: "somebody".into() },
             "cancel" => {
                 let mode = if rest == "now" { Mode::Now } else { Mode::Graceful };
                 Input::Cancel { by: "somebody".into(), mode }
