@@ -275,6 +275,7 @@ fn every_operation_on_the_active_set() {
         ("toggle [\"t1\"]; append [\"t1\"]", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
         ("toggle [\"t1\"]; default []", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
         ("branch [\"t1\"]", "msg:u1:user msg:t1"),
+        ("toggle [\"t1\"]; branch [\"t1\"]", "msg:u1:user msg:t1"),
         ("expand [\"t1\"]", "msg:u1:user block:t1 msg:u2:user msg:t2"),
         ("expand [\"t1\"]; expand [\"block:t1\"]", "msg:u1:user chunk:2 msg:u2:user msg:t2"),
         (
@@ -301,6 +302,11 @@ fn summaries_of_summaries_open_one_after_the_other() {
     assert_eq!(active(&converse(&table)), "msg:s2 msg:t2");
     let opened = format!("{table}\n- active_changed expand [\"s2\"]");
     assert_eq!(active(&converse(&opened)), "msg:s1 msg:u2:user msg:t2");
+    let branch = |at: &str| active(&converse(&format!("{table}\n- active_changed branch [\"{at}\"]")));
+    assert_eq!(branch("u1:user"), "msg:u1:user", "what a summary holds is no place to hide");
+    assert_eq!(branch("u2:user"), "msg:s1 msg:u2:user", "summaries of what came before stay");
+    assert_eq!(branch("s1"), "msg:s1");
+    assert_eq!(branch("s2"), "msg:s2");
     let both = format!("{opened}\n- active_changed expand [\"s1\"]");
     assert_eq!(active(&converse(&both)), "msg:u1:user msg:t1 msg:u2:user msg:t2");
     assert_eq!(

@@ -106,13 +106,25 @@ impl Hypergraph {
             "toggle" => messages().for_each(|message| active.toggle(message)),
             "branch" => {
                 if let Some(last) = messages().next() {
-                    self.walked_after(last).for_each(|message| {
-                        active.off.insert(message);
-                    });
+                    active = self.branched(last, active);
                 }
             }
             _ => {}
         }
+        active
+    }
+
+    /// The conversation up to a message, which counts: it is switched on, and summaries it is in are opened.
+    fn branched(&self, last: Place, mut active: Active) -> Active {
+        active.off.remove(&last);
+        if !active.full {
+            let over = |place: &Place| self.message(*place).map(|message| message.replaced_by);
+            let inside = |place: &Place| self.message(*place).is_some();
+            active.expanded.extend(std::iter::successors(over(&last), over).take_while(inside));
+        }
+        let opened = self.with_active(active);
+        let mut active = opened.active.clone();
+        active.off.extend(opened.walked_after(last));
         active
     }
 
