@@ -1,6 +1,6 @@
 //! `antiphon resume`: goes on with a run from the journal alone, with answers to what it asks.
 
-use antiphon_event::{Body, Event, RunId};
+use antiphon_event::{Body, Event, NodeStatus, RunId};
 use antiphon_port::{Branch, Fault};
 use antiphon_runtime::{Engine, Refused};
 use anyhow::{Result, bail};
@@ -61,10 +61,15 @@ pub(crate) fn go_on(
 }
 
 /// Refuses what would be refused before anything is written down: an answer that does not fit, and one to what a run
-/// that only waits for people does not ask. One that is at work may come to ask it.
+/// that only waits for people, or has completed, does not ask. One that is at work, or tries again what failed, may
+/// come to ask it.
 async fn try_out(engine: &Engine, branch: &Branch, standing: &Standing, mut trial: Decisions) -> Result<()> {
     for answer in trial.ready(standing)? {
         engine.accepts(branch, None, &answer).await?;
+    }
+    let is_done = standing.root.as_ref().is_some_and(|root| root.ended == Some(NodeStatus::Completed));
+    if !trial.is_used_up() && is_done {
+        over(branch, standing)?;
     }
     if !trial.is_used_up() && engine.awaits_people(branch, None).await? {
         bail!("{}", trial.why());

@@ -87,9 +87,8 @@ fn a_run_waits_until_everything_is_answered_and_says_how() {
         session <id>
         $ resume last --approve gate
         exit 2
-        [true,"blue",7]
         session <id>
-        error: nothing that is asked goes by gate
+        error: run <id> has ended: completed
         $ sessions ls --limit 0
         exit 0
         (no sessions)
