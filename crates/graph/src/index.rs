@@ -3,7 +3,7 @@
 //! Ids are only ever added, so a snapshot shares the table with the writer instead of copying it: entries that
 //! came later point beyond the snapshot's length and are passed over. Readers take no lock.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,6 +20,9 @@ pub(crate) struct Index {
 /// Slots of a new table. A power of two, as all later sizes.
 const FIRST_SLOTS: usize = 16;
 
+/// In how many times eight bytes at the end of an id its number is looked for.
+const REACH: usize = 3;
+
 impl Default for Index {
     fn default() -> Self {
         Self { slots: empty(FIRST_SLOTS), len: 0 }
@@ -28,20 +31,65 @@ impl Default for Index {
 
 /// The part of an id's hash that the table keeps; its lowest bits say where in the table.
 ///
-/// Ids that differ only in their last digit stand near each other, and the result of a call beside the call: most ids
-/// are numbered as they come, so a new one finds the memory it needs in the cache. There are never more than twenty
-/// such ids, so whoever chooses ids cannot crowd the table.
+/// Ids that differ only in the last digit of their number stand near each other, and the result of a call beside the
+/// call: most ids are numbered as they come, or made of the id of a run that is, so a new one finds the memory it needs
+/// in the cache. There are never more than twenty such ids, so whoever chooses ids cannot crowd the table.
 pub(crate) fn hash(id: &str) -> u32 {
-    // Gaps between them are for ids that come to the same part of the table.
-    let place = |digit: &u8| 3 * u32::from(digit - b'0') + 1;
-    let (stem, near) = match id.as_bytes() {
-        [stem @ .., digit @ b'0'..=b'9'] => (stem, place(digit)),
-        [stem @ .., digit @ b'0'..=b'9', b':', b'r', b'e', b's', b'u', b'l', b't'] => {
-            (stem, place(digit) + 1)
-        }
+    let (of, is_result) = match id.as_bytes() {
+        [call @ .., b':', b'r', b'e', b's', b'u', b'l', b't'] => (call, 1),
         whole => (whole, 0),
     };
-    FixedState::default().hash_one(stem) as u32 ^ near
+    // Gaps between them are for ids that come to the same part of the table.
+    let place = |digit: u8| 3 * u32::from(digit - b'0') + 1 + is_result;
+    let Some(at) = counter(of) else {
+        return FixedState::default().hash_one(id.as_bytes()) as u32;
+    };
+    if at + 1 == of.len() {
+        return FixedState::default().hash_one(&of[..at]) as u32 ^ place(of[at]);
+    }
+    let mut hasher = FixedState::default().build_hasher();
+    hasher.write(&of[..at]);
+    hasher.write(&of[at + 1..]);
+    hasher.finish() as u32 ^ place(of[at])
+}
+
+/// Where the digit of an id is that changes from one id to the next: the last of its last number of several digits, or
+/// else of its last number. Only the end of an id is looked at.
+#[inline]
+fn counter(id: &[u8]) -> Option<usize> {
+    if let [.., b'0'..=b'9', b'0'..=b'9'] = id {
+        return Some(id.len() - 1);
+    }
+    let (mut only, mut end) = (None, id.len());
+    for _ in 0..REACH {
+        let start = end.saturating_sub(8);
+        let Some(bytes) = id[start..].first_chunk() else {
+            return id.iter().rposition(u8::is_ascii_digit);
+        };
+        let digits = digits(u64::from_le_bytes(*bytes));
+        let later = digits & digits << 8;
+        let at = |found: u64| start + found.ilog2() as usize / 8;
+        if later != 0 {
+            return Some(at(later));
+        }
+        if only.is_none() && digits != 0 {
+            only = Some(at(digits));
+        }
+        if start == 0 {
+            break;
+        }
+        end = start;
+    }
+    only
+}
+
+/// The highest bit of each byte that is a digit.
+fn digits(bytes: u64) -> u64 {
+    let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    let from_zero = bytes ^ each(b'0');
+    // What is above nine comes to have its highest bit set.
+    let above_nine = ((from_zero & each(0x7f)) + each(0x7f - 9)) | from_zero;
+    !above_nine & each(0x80)
 }
 
 impl Index {
@@ -102,4 +150,48 @@ fn put(slots: &[AtomicU64], slot: u64) {
         at = (at + 1) & mask;
     }
     slots[at].store(slot, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_numbered_is_told_by_the_last_number_of_several_digits() {
+        for (id, digit) in [
+            ("", None),
+            ("a", None),
+            ("7", Some(0)),
+            ("a7", Some(1)),
+            ("a7:b", Some(1)),
+            ("t10", Some(2)),
+            ("run-12/t1", Some(5)),
+            ("run-1/t12", Some(8)),
+            ("run-1/t2", Some(7)),
+            ("run-12345/t1", Some(8)),
+            ("run-12345:usage:1", Some(8)),
+            ("run-12345:harness_start", Some(8)),
+            ("run-1:harness_start", Some(4)),
+            ("/0:9", Some(3)),
+            ("\u{f0}\u{b9}0\u{39a}", Some(4)),
+            ("run-120:usage:1", Some(6)),
+            ("12 and then nothing", Some(1)),
+            ("12 and then nothing for long", None),
+        ] {
+            assert_eq!(counter(id.as_bytes()), digit, "{id}");
+        }
+    }
+
+    #[test]
+    fn ids_that_differ_in_their_number_stand_near_each_other() {
+        for (one, other) in [
+            ("run-0/t120", "run-0/t129"),
+            ("run-120/t1", "run-129/t1"),
+            ("run-120:usage:1", "run-121:usage:1"),
+            ("run-0/c120", "run-0/c120:result"),
+        ] {
+            assert_ne!(hash(one), hash(other));
+            assert_eq!(hash(one) >> 5, hash(other) >> 5, "{one} {other}");
+        }
+    }
 }
