@@ -23,6 +23,7 @@
 //! # Ok::<(), antiphon_event::Error>(())
 //! ```
 
+mod count;
 mod forest;
 mod graph;
 pub mod hyper;

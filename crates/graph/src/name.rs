@@ -20,17 +20,17 @@ pub(crate) enum Naming {
     Counted,
 }
 
-pub(crate) fn naming(event: &Event) -> Naming {
+pub(crate) fn naming(event: &Event, words: &mut String) -> Naming {
     match &event.body {
         Body::Text(text) => Naming::Given(text.id.shared()),
         Body::Reasoning(reasoning) => Naming::Given(reasoning.id.shared()),
         Body::ToolCall(call) => Naming::Given(call.id.shared()),
         Body::ToolProgress(progress) => Naming::Given(progress.id.shared()),
-        Body::ToolResult(result) => suffixed(result.id.as_str(), "result"),
+        Body::ToolResult(result) => suffixed(result.id.as_str(), "result", words),
         Body::Relay(relay) => Naming::Given(relay.id.shared()),
         Body::ReplInput(input) => Naming::Given(input.id.shared()),
-        Body::ReplProgress(progress) => suffixed(progress.id.as_str(), "progress"),
-        Body::ReplOutput(output) => suffixed(output.id.as_str(), "output"),
+        Body::ReplProgress(progress) => suffixed(progress.id.as_str(), "progress", words),
+        Body::ReplOutput(output) => suffixed(output.id.as_str(), "output", words),
         Body::NodeStart(start) => flow_node(event, start.execution, "start", start.attempt),
         Body::NodeEnd(end) => flow_node(event, end.execution, "end", end.attempt),
         Body::NodeSkipped(skipped) => flow_node(event, skipped.execution, "skipped", 1),
@@ -43,15 +43,25 @@ pub(crate) fn naming(event: &Event) -> Naming {
 }
 
 /// The name of a node that is called after its run and its type.
-pub(crate) fn named(run: &RunId, kind: Kind, number: Option<u32>) -> Arc<str> {
-    match number {
-        None => [run.as_str(), ":", kind.tag()].concat().into(),
-        Some(number) => [run.as_str(), ":", kind.tag(), ":", &number.to_string()].concat().into(),
+pub(crate) fn named(run: &RunId, kind: Kind, number: Option<u32>, words: &mut String) -> Arc<str> {
+    join(run.as_str(), kind.tag(), words);
+    if let Some(number) = number {
+        write!(words, ":{number}").expect("writing to a string cannot fail");
     }
+    words.as_str().into()
 }
 
-fn suffixed(id: &str, suffix: &str) -> Naming {
-    Naming::Given([id, ":", suffix].concat().into())
+fn suffixed(id: &str, suffix: &str, words: &mut String) -> Naming {
+    join(id, suffix, words);
+    Naming::Given(words.as_str().into())
+}
+
+/// Puts a name together where the one before was: it is copied once, to where it stays.
+fn join(id: &str, suffix: &str, words: &mut String) {
+    words.clear();
+    words.push_str(id);
+    words.push(':');
+    words.push_str(suffix);
 }
 
 fn flow_node(event: &Event, execution: u32, what: &str, attempt: u32) -> Naming {

@@ -10,6 +10,7 @@ use antiphon_event::body::content::{Reasoning, Text as Piece};
 use antiphon_event::{Body, Event, Kind, NodeId, RunId, Seen};
 use foldhash::fast::FixedState;
 
+use crate::count::Counts;
 use crate::forest::Forest;
 use crate::graph::Run;
 use crate::index::hash;
@@ -30,18 +31,22 @@ pub struct Reducer {
     pub(crate) renamed: HashMap<(u32, Kind, Arc<str>), Place, FixedState>,
     /// The run of the latest event: most events are of the same run as the one before.
     pub(crate) latest_run: u32,
-    /// What only the writer knows of each run.
+    /// How far each run has come.
     pub(crate) paces: Vec<Pace>,
+    /// How many nodes of each type that are numbered each run has.
+    pub(crate) counts: Vec<Counts>,
+    /// Where names are put together.
+    pub(crate) words: String,
 }
 
-/// How far a run has come.
+/// How far a run has come. Small, as it is looked at with every event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pace {
-    /// How many nodes of each type that are numbered.
-    pub(crate) counts: Vec<(Kind, u32)>,
     /// The run whose event came after one of this run, when that last happened: runs that take turns mostly do so
     /// in the same order.
     pub(crate) next: u32,
+    /// Whether its last node is a stream, to which more may come.
+    pub(crate) is_streaming: bool,
 }
 
 /// What an event did to the graph.
@@ -110,6 +115,10 @@ impl Reducer {
             _ => return None,
         };
         let run_place = self.known_run(run)?;
+        // A node that is no stream need not be looked at: with many runs it is far away.
+        if !self.paces.get(run_place as usize)?.is_streaming {
+            return None;
+        }
         let last = self.graph.run(run_place)?.last;
         let node = self.graph.at(last)?;
         if node.kind() != event.kind() || node.id != *id {
@@ -138,24 +147,24 @@ impl Reducer {
 
     fn find_or_add(&mut self, run: &RunId, event: &Event) -> Reduced {
         let run_place = self.known_run(run);
-        let id = match naming(event) {
+        let kind = event.kind();
+        let number = match naming(event, &mut self.words) {
             Naming::Given(id) => return self.given(run, run_place, id, event),
             Naming::Once => {
-                return self.given(run, run_place, named(run, event.kind(), None), event);
+                let id = named(run, kind, None, &mut self.words);
+                return self.given(run, run_place, id, event);
             }
-            Naming::Repeated => match self.next_number(run_place, event.kind()) {
-                1 => named(run, event.kind(), None),
-                n => named(run, event.kind(), Some(n)),
-            },
-            Naming::Counted => named(run, event.kind(), Some(self.next_number(run_place, event.kind()))),
+            Naming::Repeated => Some(self.next_number(run_place, kind)).filter(|number| *number > 1),
+            Naming::Counted => Some(self.next_number(run_place, kind)),
         };
+        let id = named(run, kind, number, &mut self.words);
         let key = hash(&id);
         let (id, key) = match self.graph.place_hashed(&id, key) {
             None => (id, key),
             Some(_) => self.free(run, &id),
         };
         let place = self.add(run, run_place, id, key, event);
-        self.count(self.latest_run, event.kind());
+        self.counts[self.latest_run as usize].count(kind);
         Reduced { place, change: Change::Added }
     }
 
@@ -221,18 +230,8 @@ impl Reducer {
     }
 
     fn next_number(&self, run_place: Option<u32>, kind: Kind) -> u32 {
-        let pace = run_place.and_then(|place| self.paces.get(place as usize));
-        let count = pace.and_then(|pace| pace.counts.iter().find(|(counted, _)| *counted == kind));
-        count.map_or(1, |(_, n)| n + 1)
-    }
-
-    /// Counts the node that was added last, which is one of the latest run.
-    fn count(&mut self, run_place: u32, kind: Kind) {
-        let counts = &mut self.paces[run_place as usize].counts;
-        match counts.iter_mut().find(|(counted, _)| *counted == kind) {
-            Some((_, n)) => *n += 1,
-            None => counts.push((kind, 1)),
-        }
+        let counts = run_place.and_then(|place| self.counts.get(place as usize));
+        counts.map_or(1, |counts| counts.of(kind) + 1)
     }
 
     /// Adds to a stream, or puts the latest form in place; never an edge.
@@ -294,6 +293,7 @@ impl Reducer {
         self.graph.ids.insert(key, place);
         let (run_place, before) = self.enter_run(run, run_place, place);
         let (body, text) = content(&event.body);
+        self.paces[run_place as usize].is_streaming = text.is_some();
         let node = Arc::new(Node {
             id,
             run: run.clone(),
@@ -358,7 +358,8 @@ impl Reducer {
         let run_place = self.graph.runs.len() as u32;
         self.graph.run_ids.insert(hash(run.as_str()), run_place);
         self.graph.runs.push(Run { id: run.clone(), first: place, last: place });
-        self.paces.push(Pace { counts: Vec::new(), next: run_place });
+        self.paces.push(Pace { next: run_place, is_streaming: false });
+        self.counts.push(Counts::default());
         self.turn_to(run_place);
         (run_place, NOWHERE)
     }
@@ -418,6 +419,8 @@ impl Clone for Reducer {
             renamed: self.renamed.clone(),
             latest_run: self.latest_run,
             paces: self.paces.clone(),
+            counts: self.counts.clone(),
+            words: String::new(),
         }
     }
 }

@@ -8,6 +8,7 @@ use antiphon_event::{Body, FlowNodeId, Kind, NodeId, ParentId, RunId, Seen};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::count::Counts;
 use crate::graph::Run;
 use crate::index::hash;
 use crate::node::{Children, Linked, NOWHERE};
@@ -59,7 +60,7 @@ impl Serialize for Reducer {
         renamed.sort_unstable();
         let nodes = graph.nodes.iter().map(save_node);
         let nodes = nodes.collect::<Result<_, _>>().map_err(serde::ser::Error::custom)?;
-        let runs = graph.runs.iter().zip(&self.paces).map(|(run, pace)| save_run(run, pace)).collect();
+        let runs = graph.runs.iter().zip(&self.counts).map(|(run, counts)| save_run(run, counts)).collect();
         let awaited =
             graph.awaited.iter().map(|(id, children)| (id.clone(), children.iter().collect())).collect();
         Saved { seen: self.seen.clone(), nodes, runs, awaited, renamed }.serialize(serializer)
@@ -83,8 +84,8 @@ fn save_node(linked: &Linked) -> Result<SavedNode, serde_json::Error> {
     })
 }
 
-fn save_run(run: &Run, pace: &Pace) -> SavedRun {
-    let counts = pace.counts.iter().map(|(kind, n)| (kind.tag().to_owned(), *n)).collect();
+fn save_run(run: &Run, counts: &Counts) -> SavedRun {
+    let counts = counts.iter().map(|(kind, n)| (kind.tag().to_owned(), n)).collect();
     SavedRun { id: run.id.clone(), first: run.first, last: run.last, counts }
 }
 
@@ -130,9 +131,11 @@ impl Reducer {
     fn load_run(&mut self, run: SavedRun) {
         let place = self.graph.runs.len() as u32;
         self.graph.run_ids.insert(hash(run.id.as_str()), place);
-        let counts = run.counts.into_iter().map(|(kind, n)| (Kind::of(&kind), n)).collect();
+        let counts = run.counts.into_iter().map(|(kind, n)| (Kind::of(&kind), n));
+        self.counts.push(counts.collect());
         self.graph.runs.push(Run { id: run.id, first: run.first, last: run.last });
-        self.paces.push(Pace { counts, next: place });
+        // Whether it is in the middle of a stream is seen when it goes on.
+        self.paces.push(Pace { next: place, is_streaming: true });
     }
 
     fn load_node(&mut self, saved: SavedNode) -> Result<(), String> {
