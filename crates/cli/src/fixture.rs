@@ -16,6 +16,7 @@ pub(crate) mod digest;
 mod outcome;
 pub(crate) mod replay;
 pub(crate) mod talk;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -77,6 +77,42 @@ fn a_fixture_is_replayed_without_doing_any_work_and_a_change_is_shown() {
     assert_eq!(ran, "ran\n", "a replay performs nothing");
 }
 
+/// The winner is asked for last: behind a program, another attempt, a person.
+const RACES: [&str; 4] =
+    ["fast -> more, more -> first", "again -> first", "lost -> first", "gate -> more, more -> first"];
+
+#[test]
+fn whoever_won_a_race_wins_it_again() {
+    for way in RACES {
+        let flow = format!(
+            "antiphon: 1\nnodes:
+  slow: {{command: [sh, -c, 'until test -e won; do sleep 0.01; done; echo slow'], effect: read}}
+  fast: {{command: [echo, fast], effect: read}}
+  again: {{command: [sh, -c, 'test -e tried && echo again || {{ touch tried; exit 1; }}'], effect: read, retry: {{max: 1, delay: 50ms}}}}
+  lost: {{command: [sleep, '9'], effect: read, timeout: 50ms, on_error: isolate}}
+  gate: {{human: {{prompt: 'Go on?', timeout: 50ms, on_timeout: accept}}}}
+  more: {{command: [cat], effect: read}}
+  first: {{function: input, join: any}}
+  end: {{command: [touch, won]}}
+edges: [slow -> first, first -> end, {way}]\n"
+        );
+        let used: Vec<&str> = flow
+            .lines()
+            .filter(|line| {
+                let node = line.trim_start().split(':').next().unwrap_or_default();
+                let optional = ["fast", "again", "lost", "gate", "more"].contains(&node);
+                !optional || way.split([' ', ',']).any(|word| word == node)
+            })
+            .collect();
+        let place = Place::new(&[("flow.yaml", &used.join("\n"))]);
+        let ran = place.run(&["run", "flow.yaml"]);
+        assert_eq!(ran.code, Some(0), "{way}: {}", ran.err);
+        place.run(&["record", "last", "--to", "fix"]);
+        let tested = place.run(&["test", "fix"]);
+        assert_eq!(tested.code, Some(0), "{way}: {}", tested.out);
+    }
+}
+
 #[test]
 fn an_agent_in_a_flow_is_answered_for_whole_whatever_it_asked() {
     let flow = "\
