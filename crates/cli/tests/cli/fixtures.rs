@@ -114,6 +114,23 @@ edges: [slow -> first, first -> end, {way}]\n"
 }
 
 #[test]
+fn a_budget_that_was_refused_is_no_change() {
+    let tokens = "antiphon: 1
+entry: a
+models: {s: {provider: scripted, replies: [[{text: x}, {usage: {input: 40, output: 10}}]]}}
+nodes: {a: {agent: {model: s}}}
+edges: [a -> a]
+limits: {max_tokens: 120, max_node_executions: 9}
+";
+    let place = Place::new(&[("flow.yaml", tokens)]);
+    let ran = place.run(&["run", "flow.yaml"]);
+    assert!(ran.err.contains("failed: budget tokens"), "{}", ran.err);
+    place.run(&["record", "last", "--to", "fix"]);
+    let tested = place.run(&["test", "fix"]);
+    assert_eq!(tested.code, Some(0), "{}", tested.out);
+}
+
+#[test]
 fn an_agent_in_a_flow_is_answered_for_whole_whatever_it_asked() {
     let flow = "\
 antiphon: 1
