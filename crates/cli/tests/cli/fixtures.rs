@@ -114,6 +114,23 @@ edges: [slow -> first, first -> end, {way}]\n"
 }
 
 #[test]
+fn what_was_cut_off_or_left_unanswered_is_so_again() {
+    let cut_off = "nodes:
+  bad: {command: [sh, -c, 'sleep 0.1; exit 1'], effect: read}
+  long: {command: [sleep, '9'], effect: read}
+on_failure: fail_fast";
+    let unanswered = "nodes: {gate: {human: {prompt: 'Go on?', timeout: 50ms}}, long: {command: [sleep, '0.2'], effect: read}}";
+    for flow in [cut_off, unanswered] {
+        let place = Place::new(&[("flow.yaml", &format!("antiphon: 1\n{flow}\n"))]);
+        let ran = place.run(&["run", "flow.yaml"]);
+        assert_eq!(ran.code, Some(1), "{flow}: {}", ran.err);
+        place.run(&["record", "last", "--to", "fix"]);
+        let tested = place.run(&["test", "fix"]);
+        assert_eq!(tested.code, Some(0), "{flow}: {}", tested.out);
+    }
+}
+
+#[test]
 fn a_budget_that_was_refused_is_no_change() {
     let tokens = "antiphon: 1
 entry: a
