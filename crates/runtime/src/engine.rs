@@ -198,7 +198,7 @@ impl Engine {
     }
 
     /// Saves the state of a run beside its events after so many of them, so that it is resumed, forked or looked at
-    /// from there; 10,000 unless told otherwise. See `docs/flows.md`.
+    /// from there; 5,000 unless told otherwise. See `docs/flows.md`.
     #[must_use]
     pub fn checkpoint_every(mut self, events: u64) -> Self {
         Arc::make_mut(&mut self.0).checkpoint_every = events;
