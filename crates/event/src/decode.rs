@@ -18,6 +18,8 @@ use serde_json::value::RawValue;
 use crate::body::content::Text;
 use crate::context::Contexts;
 use crate::digits::Digits;
+use crate::json::check_depth;
+use crate::whole::Whole;
 use crate::{Agent, Body, Context, Error, Event, Extra, Head, Json, Kind, lift};
 
 /// A member that is not of the head: its name and its JSON text.
@@ -53,6 +55,10 @@ impl Raw<'_> {
 
 /// How many members beside those of the head an event may have: they are looked through for one given twice.
 const MEMBERS_MAX: usize = 1000;
+
+/// The members of bodies that are taken apart and keep what nobody knows in them by its value. Payloads, which are kept as
+/// text, bound their depth themselves.
+const KEEPING: [&str; 7] = ["amounts", "edges", "error", "from", "pending", "telemetry", "totalUsage"];
 
 /// Reads events, one line at a time, and shares the ids that come again and again between them.
 #[derive(Debug, Default)]
@@ -256,6 +262,13 @@ impl<'a, 'de> Scan<'a, 'de> {
         }
     }
 
+    fn seq<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+        self.reading = "seq";
+        let seq = map.next_value::<Option<Whole<u64>>>()?;
+        self.reading = "";
+        put(&mut self.nulls, "seq", seq.map(|Whole(seq)| seq), &mut self.head.seq)
+    }
+
     fn path<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         self.reading = "nodePath";
         let path = map.next_value()?;
@@ -270,6 +283,7 @@ impl<'a, 'de> Scan<'a, 'de> {
             _ if raw.get() == "null" => None,
             Some((text, agent)) if **text == *raw.get() => Some(Arc::clone(agent)),
             _ => {
+                check_depth(raw.get()).map_err(de::Error::custom)?;
                 let agent: Agent = serde_json::from_str(raw.get())
                     .map_err(|error| de::Error::custom(without_place(&error)))?;
                 let agent = Arc::new(agent);
@@ -293,7 +307,7 @@ impl<'de> Visitor<'de> for &mut Scan<'_, 'de> {
             match &*key {
                 "type" => self.tag(&mut map)?,
                 "agent" => self.agent(&mut map)?,
-                "seq" => self.value("seq", &mut map, |head| &mut head.seq)?,
+                "seq" => self.seq(&mut map)?,
                 "at" => self.value("at", &mut map, |head| &mut head.at)?,
                 "sessionId" => self.name("sessionId", &mut map, |context| &mut context.session_id)?,
                 "branchId" => self.name("branchId", &mut map, |context| &mut context.branch_id)?,
@@ -505,6 +519,10 @@ impl<'de, I: Iterator<Item = Member<'de>>> MapAccess<'de> for Known<'de, I> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Problem> {
         let (name, raw) = self.value.take().expect("a key is asked for before its value");
         let start = raw.start(self.line);
+        if let Some(raw) = raw.get().filter(|_| KEEPING.contains(&&*name)) {
+            check_depth(raw.get())
+                .map_err(|error| Problem { byte: Some(start), message: format!("`{name}`: {error}") })?;
+        }
         let parsed = match raw {
             Raw::Borrowed(raw) => seed.deserialize(&mut serde_json::Deserializer::from_str(raw.get())),
             Raw::Plain(text) => return seed.deserialize(CowStrDeserializer::new(text)),

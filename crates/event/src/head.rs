@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::whole::whole;
 use crate::{
     AgentId, BranchId, EventFlowId, FlowNodeId, MessageId, ParentId, RunId, SessionId, SpanId, Spans,
     Timestamp, TraceId,
@@ -58,7 +59,8 @@ pub struct Context {
     pub span_id: Option<SpanId>,
     /// The span that contains `spanId`.
     pub parent_span_id: Option<SpanId>,
-    /// The path of flow nodes from the outermost flow, when nested.
+    /// The path of flow nodes from the outermost flow, when nested: down to `nodeId`, or to the node around the run for
+    /// what is about none of its own nodes.
     pub node_path: Option<Vec<FlowNodeId>>,
 }
 
@@ -226,7 +228,7 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<String>,
     /// How far below the root; the root is 0.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub depth: u32,
     /// The agent that started it.
     pub parent_id: Option<AgentId>,

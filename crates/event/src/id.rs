@@ -1,6 +1,8 @@
-//! Ids: one type for each thing that has a name, all of them shared strings.
+//! Ids: one type for each thing that has a name.
 //!
-//! Cloning an id is a reference count, comparing two clones of one id is a pointer comparison.
+//! Most are shared strings: cloning one is a reference count, comparing two clones of one a pointer comparison. Names of
+//! the nodes of flows are mostly short and are cloned several times for each event, so they stand in place as long as
+//! they fit, and no count is kept of them.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -9,29 +11,33 @@ use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use smol_str::SmolStr;
 
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+    ($text:ty: $($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Eq)]
-        pub struct $name(Arc<str>);
+        pub struct $name($text);
 
         impl $name {
             /// The id as text.
+            #[inline]
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// The shared text behind the id, for the same name in another role.
+            /// The text behind the id to share, for the same name in another role.
             pub fn shared(&self) -> Arc<str> {
-                Arc::clone(&self.0)
+                self.0.clone().into()
             }
         }
 
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
-                self.as_str().as_ptr() == other.as_str().as_ptr() && self.as_str().len() == other.as_str().len()
-                    || self.as_str() == other.as_str()
+                let (one, other) = (self.as_str().as_bytes(), other.as_str().as_bytes());
+                // Names that were counted differ at their end, if at all.
+                one.len() == other.len()
+                    && (one.as_ptr() == other.as_ptr() || one.last() == other.last() && one == other)
             }
         }
 
@@ -92,7 +98,7 @@ macro_rules! ids {
 
         impl From<Arc<str>> for $name {
             fn from(text: Arc<str>) -> Self {
-                Self(text)
+                Self(text.into())
             }
         }
 
@@ -116,7 +122,7 @@ macro_rules! ids {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Arc::<str>::deserialize(deserializer).map(Self::from)
+                <$text>::deserialize(deserializer).map(Self)
             }
         }
 
@@ -137,6 +143,7 @@ macro_rules! ids {
 }
 
 ids! {
+    Arc<str>:
     /// A conversation and everything that belongs to it.
     SessionId;
     /// One line of history within a session; the first is `main`.
@@ -151,8 +158,6 @@ ids! {
     AgentId;
     /// A user message or an assistant step.
     MessageId;
-    /// A node of a flow, as its file names it.
-    FlowNodeId;
     /// A stream of text or reasoning.
     StreamId;
     /// A tool call.
@@ -163,4 +168,10 @@ ids! {
     ReplId;
     /// A node of the conversation graph.
     NodeId;
+}
+
+ids! {
+    SmolStr:
+    /// A node of a flow, as its file names it.
+    FlowNodeId;
 }

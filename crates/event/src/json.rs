@@ -111,6 +111,19 @@ impl Json {
         serde_json::from_str(raw).map_or(Cow::Borrowed(raw), Cow::Owned)
     }
 
+    /// The object with these members, in this order; whoever names one twice gets both. Their texts are taken as they
+    /// are.
+    ///
+    /// ```
+    /// use antiphon_event::Json;
+    ///
+    /// let object = Json::object(&[("one", Json::from(1)), ("two", Json::from("2"))]);
+    /// assert_eq!(object.as_str(), r#"{"one":1,"two":"2"}"#);
+    /// ```
+    pub fn object(members: &[(&str, Self)]) -> Self {
+        Self::of(to_raw_value(&Members(members)).expect("JSON texts are JSON"))
+    }
+
     /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
         self.kind() == Kind::Null
@@ -122,12 +135,17 @@ impl Json {
     }
 }
 
+/// Refuses what is nested too deep, before anybody goes into it.
+pub(crate) fn check_depth(text: &str) -> Result<(), TooDeep> {
+    // Every level takes two bytes.
+    let may_be_deep = text.len() > 2 * DEPTH_MAX && text.starts_with(['{', '[']);
+    if may_be_deep && depth(text) > DEPTH_MAX { Err(TooDeep) } else { Ok(()) }
+}
+
 /// A value as it is on one line, if it is not on one already.
 fn on_one_line(text: &str) -> Result<Option<Box<RawValue>>, TooDeep> {
+    check_depth(text)?;
     let container = text.starts_with(['{', '[']);
-    if container && depth(text) > DEPTH_MAX {
-        return Err(TooDeep);
-    }
     let flat = (container && text.contains(['\n', '\r'])).then(|| one_line(text));
     Ok(flat.map(|flat| RawValue::from_string(flat).expect("white space between tokens means nothing")))
 }
@@ -182,6 +200,15 @@ impl PartialEq for Json {
 }
 
 /// `null`: what a node gives that gives nothing, so there is one for all.
+/// Members of an object, in order.
+struct Members<'m>(&'m [(&'m str, Json)]);
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
 static NULL: LazyLock<Json> = LazyLock::new(|| Json::of(RawValue::NULL.to_owned()));
 
 impl From<Value> for Json {

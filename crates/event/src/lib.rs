@@ -31,6 +31,7 @@ pub mod secret;
 mod seen;
 mod span;
 mod time;
+mod whole;
 
 pub use body::{Body, Kind, Need};
 pub use code::{

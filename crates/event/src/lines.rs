@@ -95,7 +95,10 @@ impl Lines {
 
     /// Keeps a part of a line, or gives the line up as too long.
     fn keep(&mut self, part: &[u8], each: &mut impl FnMut(Result<Event, Error>)) -> bool {
-        if self.rest.len() + part.len() <= self.line_max {
+        let size = self.rest.len() + part.len();
+        let last = part.last().or(self.rest.last());
+        // What may be the first half of a line break is not counted.
+        if size - usize::from(last == Some(&b'\r')) <= self.line_max {
             self.rest.extend_from_slice(part);
             return true;
         }
@@ -118,6 +121,7 @@ impl Lines {
     }
 
     fn read(&mut self, line: &[u8]) -> Option<Result<Event, Error>> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > self.line_max {
             return Some(Err(self.too_long()));
         }

@@ -16,6 +16,7 @@ const LISTED_MAX: usize = 12;
 ///
 /// assert_eq!(nearest("reserch", ["write", "research"]), Some("research"));
 /// assert_eq!(nearest("publish", ["write", "research"]), None);
+/// assert_eq!(nearest("smu", ["last", "sum", "min"]), Some("sum"));
 /// ```
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if wrong.len() > LENGTH_MAX {
@@ -26,11 +27,18 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     for name in known.into_iter().filter(|name| name.len() <= LENGTH_MAX) {
         let alike = strsim::normalized_damerau_levenshtein(&lower, &name.to_lowercase());
         let alike = alike.max(strsim::jaro_winkler(&lower, &name.to_lowercase()) - 0.15);
+        let alike = if is_swapped(&lower, &name.to_lowercase()) { alike.max(ALIKE) } else { alike };
         if alike >= ALIKE && best.is_none_or(|(most, _)| alike > most) {
             best = Some((alike, name));
         }
     }
     best.map(|(_, name)| name)
+}
+
+/// Whether two neighbouring letters of a name, however short it is, changed places.
+fn is_swapped(wrong: &str, name: &str) -> bool {
+    let is_one = || strsim::damerau_levenshtein(wrong, name) == 1;
+    wrong.len() > 2 && wrong.len() == name.len() && is_one() && strsim::levenshtein(wrong, name) == 2
 }
 
 /// The same as the end of a message: `; did you mean …?`, or nothing.

@@ -206,7 +206,13 @@ fn a_number_out_of_range_is_refused_where_it_stands() {
             "\n",
             r#"{"type":"layer_start","runId":"r","layer":4294967296}"#,
             "\n",
-            r#"{"type":"usage","runId":"r","inputTokens":1e3,"outputTokens":1}"#,
+            r#"{"type":"usage","runId":"r","inputTokens":1e-3,"outputTokens":1}"#,
+            "\n",
+            r#"{"type":"layer_start","runId":"r","layer":4294967296.0}"#,
+            "\n",
+            r#"{"type":"resumed","seq":-1.0,"runId":"r"}"#,
+            "\n",
+            r#"{"type":"resumed","seq":9007199254740993.0,"runId":"r"}"#,
             "\n",
             r#"{"type":"usage","runId":"r","inputTokens":1,"outputTokens":1,"costUsd":1e999}"#,
             "\n",
@@ -218,14 +224,17 @@ fn a_number_out_of_range_is_refused_where_it_stands() {
             "\n",
         ),
         expect![[r#"
-            line 1, column 26: `seq`: invalid value: integer `-1`, expected u64
-            line 2, column 27: `seq`: invalid type: floating point `1.5`, expected u64
-            line 3, column 44: `seq`: invalid type: floating point `1.8446744073709552e+19`, expected u64
-            line 4, column 52: a `layer_start` event: `layer`: invalid value: integer `4294967296`, expected u32
-            line 5, column 45: a `usage` event: `inputTokens`: invalid type: floating point `1000.0`, expected u64
-            line 6, column 76: a `usage` event: `costUsd`: number out of range
-            line 7, column 44: invalid number
-            line 8, column 43: expected value
+            line 1, column 26: `seq`: invalid value: integer `-1`, expected a whole number from 0 to 18446744073709551615
+            line 2, column 27: `seq`: invalid value: floating point `1.5`, expected a whole number from 0 to 18446744073709551615
+            line 3, column 44: `seq`: invalid value: floating point `1.8446744073709552e+19`, expected a whole number from 0 to 18446744073709551615
+            line 4, column 52: a `layer_start` event: `layer`: invalid value: integer `4294967296`, expected a whole number from 0 to 4294967295
+            line 5, column 46: a `usage` event: `inputTokens`: invalid value: floating point `0.001`, expected a whole number from 0 to 18446744073709551615
+            line 6, column 54: a `layer_start` event: `layer`: invalid value: floating point `4294967296.0`, expected a whole number from 0 to 4294967295
+            line 7, column 28: `seq`: invalid value: floating point `-1.0`, expected a whole number from 0 to 18446744073709551615
+            line 8, column 42: `seq`: a number above 9007199254740991 is exact only without fraction and exponent, found 9.007199254740992e15
+            line 9, column 76: a `usage` event: `costUsd`: number out of range
+            line 10, column 44: invalid number
+            line 11, column 43: expected value
             {"type":"resumed","seq":18446744073709551615,"runId":"r"}
         "#]],
     );
@@ -274,16 +283,37 @@ fn depth_is_bounded_and_said_so() {
     let later = |depth| format!("{{\"type\":\"resumed\",\"runId\":\"r\",\"later\":{}}}\n", nested(depth));
     assert!(Event::from_json(&call(100)).is_ok());
     assert!(Event::from_json(&later(100)).is_ok());
-    let agent =
-        format!("{{\"type\":\"resumed\",\"agent\":{{\"id\":\"a\",\"later\":{}}}}}\n", nested(100_000));
+    let agent = |depth| {
+        let agent = format!("{{\"id\":\"a\",\"later\":{}}}", nested(depth));
+        format!("{{\"type\":\"resumed\",\"runId\":\"r\",\"agent\":{agent}}}\n")
+    };
+    let ended = |name: &str, value: &str| {
+        let head = "{\"type\":\"node_end\",\"runId\":\"r\",\"nodeId\":\"n\",\"output\":1,\"durationMs\":1";
+        format!("{head},\"{name}\":{value}}}\n")
+    };
+    let telemetry = |depth| ended("telemetry", &format!("{{\"later\":{}}}", nested(depth)));
+    let edges =
+        |depth| ended("edges", &format!("[{{\"to\":\"m\",\"live\":true,\"later\":{}}}]", nested(depth)));
+    assert!(Event::from_json(&agent(99)).is_ok());
+    assert!(Event::from_json(&telemetry(99)).is_ok());
+    assert!(Event::from_json(&edges(98)).is_ok());
     check(
-        call(101) + &later(101) + &later(1_000_000) + &agent,
+        call(101)
+            + &later(101)
+            + &later(1_000_000)
+            + &agent(100)
+            + &agent(100_000)
+            + &telemetry(100)
+            + &edges(99),
         expect![[r#"
-        line 1, column 61: a `tool_call` event: `input`: nested deeper than 100 levels
-        line 2, column 39: `later`: nested deeper than 100 levels
-        line 3, column 39: `later`: nested deeper than 100 levels
-        line 4, column 200047: `agent`: recursion limit exceeded
-    "#]],
+            line 1, column 61: a `tool_call` event: `input`: nested deeper than 100 levels
+            line 2, column 39: `later`: nested deeper than 100 levels
+            line 3, column 39: `later`: nested deeper than 100 levels
+            line 4, column 259: `agent`: nested deeper than 100 levels
+            line 5, column 200059: `agent`: nested deeper than 100 levels
+            line 6, column 83: a `node_end` event: `telemetry`: nested deeper than 100 levels
+            line 7, column 79: a `node_end` event: `edges`: nested deeper than 100 levels
+        "#]],
     );
 }
 
@@ -375,6 +405,23 @@ fn a_byte_order_mark_counts_only_at_the_very_start() {
         line 1, column 1: expected value
     "#]],
     );
+}
+
+#[test]
+fn the_line_break_is_no_part_of_the_length() {
+    let line = r#"{"type":"later"}"#;
+    for (end, read) in [("\n", true), ("\r\n", true), (" \n", false), (" \r\n", false), ("\r\r\n", false)] {
+        let input = format!("{line}{end}{{}}\n");
+        for cut in 0..=input.len() {
+            let (first, rest) = input.as_bytes().split_at(cut);
+            let mut seen = Vec::new();
+            let mut lines = Lines::new().line_max(line.len());
+            lines.feed(first, |event| seen.push(event.is_ok()));
+            lines.feed(rest, |event| seen.push(event.is_ok()));
+            lines.finish(|event| seen.push(event.is_ok()));
+            assert_eq!(seen, [read, false], "{end:?} cut at {cut}");
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use antiphon_event::{Body, Event, Kind, schema};
 use jsonschema::Validator;
+use serde_json::Value;
 
 /// One line for each type of the vocabulary, in its order, with all members it may have.
 const EVERY_TYPE: &str = include_str!("wire/every_type.jsonl");
@@ -49,7 +50,7 @@ fn the_examples_use_every_member_the_schema_knows() {
     let schema = schema();
     for line in EVERY_TYPE.lines() {
         let tag = read(line).body.tag().to_owned();
-        let used: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let used: Value = serde_json::from_str(line).expect("JSON");
         let known = schema["$defs"][&tag]["properties"].as_object().expect("a type has members");
         let head = schema["$defs"]["resumed"]["properties"].as_object().expect("a type has members");
         let body = known.keys().filter(|name| !head.contains_key(*name));
@@ -106,6 +107,32 @@ fn words_nobody_knows_are_kept() {
     same(r#"{"type":"harness_end","runId":"r","reason":"bored"}"#);
     same(r#"{"type":"cancel_requested","by":"user","mode":"gently"}"#);
     same(r#"{"type":"tool_call","runId":"r","id":"c","name":"n","input":1,"callType":"psychic"}"#);
+}
+
+/// A value with all its numbers as JSON writes those that need not be whole.
+fn as_fractions(value: Value) -> Value {
+    match value {
+        Value::Number(number) => Value::from(number.as_f64().expect("a number that is not too large")),
+        Value::Array(items) => items.into_iter().map(as_fractions).collect(),
+        Value::Object(members) => {
+            members.into_iter().map(|(name, value)| (name, as_fractions(value))).collect()
+        }
+        other => other,
+    }
+}
+
+#[test]
+fn a_whole_number_may_be_written_with_a_fraction_or_an_exponent() {
+    becomes(
+        r#"{"type":"usage","seq":7.0,"runId":"r","inputTokens":1e3,"outputTokens":-0.0,"cacheReadTokens":9007199254740991.0}"#,
+        r#"{"type":"usage","seq":7,"runId":"r","inputTokens":1000,"outputTokens":0,"cacheReadTokens":9007199254740991}"#,
+    );
+    same(r#"{"type":"tool_call","runId":"r","id":"c","name":"n","input":{"n":1.0,"m":1e3}}"#);
+    for line in EVERY_TYPE.lines() {
+        let fractions = as_fractions(serde_json::from_str(line).expect("an object"));
+        let written = serde_json::from_str(&read(&fractions.to_string()).to_json()).expect("an object");
+        assert_eq!(as_fractions(written), fractions, "{line}");
+    }
 }
 
 #[test]

@@ -3,11 +3,13 @@
 //! The node an event is about is `nodeId` of the head, not a member here.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::whole::{maybe, whole};
 use crate::{EdgeType, ErrorCode, FlowNodeId, Json, NodeStatus, NodeType, StopReason};
 
 /// A flow began to run.
@@ -35,10 +37,10 @@ pub struct NodeStart {
     /// What kind of node.
     pub node_type: Option<NodeType>,
     /// Which attempt at this execution, from 1.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "whole")]
     pub attempt: u32,
     /// Which execution of the node in this run, from 1.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "whole")]
     pub execution: u32,
     /// Its input, if a hook or an expression changed it.
     #[serde(default, deserialize_with = "crate::json::given")]
@@ -57,14 +59,15 @@ pub struct NodeEnd {
     /// How it ended.
     pub status: NodeStatus,
     /// Which execution, from 1.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "whole")]
     pub execution: u32,
     /// Which attempt at it, from 1.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "whole")]
     pub attempt: u32,
     /// What it gave.
     pub output: Json,
     /// How long it took.
+    #[serde(deserialize_with = "whole")]
     pub duration_ms: u64,
     /// What went wrong.
     pub error: Option<Box<NodeError>>,
@@ -100,8 +103,11 @@ pub struct NodeError {
     pub code: Option<ErrorCode>,
     /// For a person.
     pub message: String,
-    /// The bound of the run that was reached, if that is why the node was cut off.
+    /// The bound of the run that was reached, if that is why the node was cut off or got no budget.
     pub limit: Option<StopReason>,
+    /// How many flows further out the run is whose bound it is; absent if it is that of the node.
+    #[serde(default, deserialize_with = "maybe")]
+    pub limit_around: Option<u32>,
     /// Members of a later version.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -113,18 +119,24 @@ pub struct NodeError {
 #[serde(rename_all = "camelCase")]
 pub struct Telemetry {
     /// Model calls.
+    #[serde(default, deserialize_with = "maybe")]
     pub iterations: Option<u64>,
     /// Tool calls.
+    #[serde(default, deserialize_with = "maybe")]
     pub tool_calls: Option<u64>,
     /// Tool calls that failed.
+    #[serde(default, deserialize_with = "maybe")]
     pub tool_errors: Option<u64>,
     /// Whether it stopped at its iteration limit.
     pub iterations_exhausted: Option<bool>,
     /// Tokens read.
+    #[serde(default, deserialize_with = "maybe")]
     pub prompt_tokens: Option<u64>,
     /// Tokens written.
+    #[serde(default, deserialize_with = "maybe")]
     pub completion_tokens: Option<u64>,
     /// Both.
+    #[serde(default, deserialize_with = "maybe")]
     pub total_tokens: Option<u64>,
     /// The price, in US dollars.
     pub cost_usd: Option<f64>,
@@ -139,7 +151,7 @@ pub struct Telemetry {
 #[serde(rename_all = "camelCase")]
 pub struct NodeSkipped {
     /// Which execution it would have been, from 1.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "whole")]
     pub execution: u32,
     /// Why.
     pub reason: String,
@@ -151,12 +163,13 @@ pub struct NodeSkipped {
 #[serde(rename_all = "camelCase")]
 pub struct NodeRetry {
     /// Which execution, from 1.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "whole")]
     pub execution: u32,
     /// Which attempt failed, from 1.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "whole")]
     pub attempt: u32,
     /// How long until the next.
+    #[serde(deserialize_with = "whole")]
     pub delay_ms: u64,
     /// What went wrong.
     pub error: NodeError,
@@ -168,6 +181,7 @@ pub struct NodeRetry {
 #[serde(rename_all = "camelCase")]
 pub struct NodeTimeout {
     /// How long it was allowed to take.
+    #[serde(deserialize_with = "whole")]
     pub timeout_ms: u64,
 }
 
@@ -183,7 +197,7 @@ pub struct EdgeTransition {
     /// Why it is taken.
     pub edge_type: EdgeType,
     /// The condition that held.
-    pub condition: Option<String>,
+    pub condition: Option<Arc<String>>,
     /// What went wrong, where the target takes over for the source.
     pub error: Option<Box<NodeError>>,
 }
@@ -194,6 +208,7 @@ pub struct EdgeTransition {
 #[serde(rename_all = "camelCase")]
 pub struct LayerStart {
     /// The layer: the longest forward path from an entry.
+    #[serde(deserialize_with = "whole")]
     pub layer: u32,
 }
 
@@ -203,6 +218,7 @@ pub struct LayerStart {
 #[serde(rename_all = "camelCase")]
 pub struct LayerEnd {
     /// The layer.
+    #[serde(deserialize_with = "whole")]
     pub layer: u32,
 }
 
@@ -284,6 +300,7 @@ pub struct GuardrailOverride {
 #[serde(rename_all = "camelCase")]
 pub struct MemoryRead {
     /// How many.
+    #[serde(deserialize_with = "whole")]
     pub trace_count: u64,
 }
 
@@ -331,6 +348,7 @@ pub struct RunEnd {
     /// What it gave.
     pub final_output: Json,
     /// How long it ran, without the time it waited for people.
+    #[serde(deserialize_with = "whole")]
     pub total_duration_ms: u64,
     /// Why it ended before its last node.
     pub reason: Option<StopReason>,

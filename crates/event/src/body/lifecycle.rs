@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::whole::{maybe, whole};
 use crate::{AgentId, EndReason, Json, Mode};
 
 /// A harness began to run.
@@ -14,8 +15,10 @@ pub struct HarnessStart {
     /// The agent that runs.
     pub agent_id: Option<AgentId>,
     /// How deep it is nested; 0 for the outermost.
+    #[serde(default, deserialize_with = "maybe")]
     pub depth: Option<u32>,
     /// After how many model calls it must stop.
+    #[serde(default, deserialize_with = "maybe")]
     pub max_iterations: Option<u32>,
     /// What the agent is, where no flow says so: what going on after a crash needs.
     #[serde(default, deserialize_with = "crate::json::given")]
@@ -30,6 +33,7 @@ pub struct HarnessEnd {
     /// Why. A line of an older version may lack it.
     pub reason: Option<EndReason>,
     /// Model calls made.
+    #[serde(default, deserialize_with = "maybe")]
     pub iterations: Option<u32>,
     /// What all of them used.
     pub total_usage: Option<TotalUsage>,
@@ -41,8 +45,10 @@ pub struct HarnessEnd {
 #[serde(rename_all = "camelCase")]
 pub struct TotalUsage {
     /// Tokens read.
+    #[serde(deserialize_with = "whole")]
     pub input_tokens: u64,
     /// Tokens written.
+    #[serde(deserialize_with = "whole")]
     pub output_tokens: u64,
     /// Members of a later version.
     #[serde(flatten)]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::whole::{maybe, whole};
 use crate::{AgentId, Json};
 
 /// A planner began to take a goal apart.
@@ -54,8 +55,10 @@ pub struct RefinementApplied {
 #[serde(rename_all = "camelCase")]
 pub struct GraphCompiled {
     /// Its nodes.
+    #[serde(deserialize_with = "whole")]
     pub node_count: u64,
     /// Its edges.
+    #[serde(deserialize_with = "whole")]
     pub edge_count: u64,
     /// What it may cost, in US dollars.
     pub estimated_cost: f64,
@@ -100,8 +103,10 @@ pub struct ExpansionRejected {
 #[serde(rename_all = "camelCase")]
 pub struct ExpansionApplied {
     /// Nodes added.
+    #[serde(deserialize_with = "whole")]
     pub nodes_added: u64,
     /// Edges added.
+    #[serde(default, deserialize_with = "maybe")]
     pub edges_added: Option<u64>,
 }
 
@@ -148,8 +153,10 @@ pub struct Complete {
     /// US dollars spent.
     pub total_cost: f64,
     /// How long it took.
+    #[serde(deserialize_with = "whole")]
     pub total_duration_ms: u64,
     /// Agents that took part.
+    #[serde(deserialize_with = "whole")]
     pub agent_count: u64,
 }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::whole::maybe;
 use crate::{ReplId, StreamName};
 
 /// Code from the model, about to run.
@@ -15,6 +16,7 @@ pub struct ReplInput {
     /// The code.
     pub code: String,
     /// Which turn, counted from 0.
+    #[serde(default, deserialize_with = "maybe")]
     pub iteration: Option<u32>,
 }
 
@@ -47,8 +49,10 @@ pub struct ReplOutput {
     /// That answer; the `text` that says it follows.
     pub answer: Option<String>,
     /// Which turn, counted from 0.
+    #[serde(default, deserialize_with = "maybe")]
     pub iteration: Option<u32>,
     /// How long it ran.
+    #[serde(default, deserialize_with = "maybe")]
     pub duration_ms: Option<u64>,
     /// Whether `stdout` was cut.
     pub truncated: Option<bool>,

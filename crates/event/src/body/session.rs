@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::whole::{maybe, whole};
 use crate::{BranchId, Json};
 
 /// A session began.
@@ -34,6 +35,7 @@ pub struct ForkPoint {
     /// The branch forked from.
     pub branch_id: BranchId,
     /// The last position shared with it.
+    #[serde(deserialize_with = "whole")]
     pub seq: u64,
     /// The hash of the journal there.
     pub hash: Option<String>,
@@ -81,5 +83,6 @@ pub struct HistoryCompacted {
 #[serde(rename_all = "camelCase")]
 pub struct Connected {
     /// The position after which events follow.
+    #[serde(default, deserialize_with = "maybe")]
     pub after: Option<u64>,
 }

@@ -2,6 +2,7 @@
 //!
 //! The voice node is `nodeId` of the head.
 
+use crate::whole::whole;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,7 @@ pub struct VoiceAudio {
     /// How it is encoded.
     pub format: String,
     /// How long it lasts; 0 where that is not known.
+    #[serde(deserialize_with = "whole")]
     pub duration_ms: u64,
 }
 
@@ -63,6 +65,7 @@ pub struct VoiceTurnComplete {
     /// What was said.
     pub transcript: String,
     /// Which turn, from 1.
+    #[serde(deserialize_with = "whole")]
     pub turn_index: u64,
     /// How the end was noticed.
     pub endpoint_reason: String,
