@@ -10,6 +10,7 @@ mod edge;
 mod link;
 mod read;
 mod saved;
+mod stage;
 mod step;
 mod write;
 
@@ -21,6 +22,7 @@ use antiphon_event::{Kind, MessageId, NodeId, RunId};
 pub use active::{Active, Item};
 pub use conversation::{Conversation, Placed};
 pub use edge::{Hyperedge, Relation, Role};
+pub use stage::Summed;
 
 use crate::index::{Index, hash};
 use crate::node::NOWHERE;
@@ -72,6 +74,8 @@ pub struct Block {
     pub(crate) before_in_run: Place,
     /// The block before it of the same node.
     pub(crate) before_of_node: Place,
+    /// One further back, so chosen that any block of the node is found in few steps.
+    pub(crate) far_before: Place,
 }
 
 /// A user message, an agent's step, a summary, or what a run did besides speaking.
@@ -107,11 +111,13 @@ pub enum Speaker {
 }
 
 /// A text that stands for other messages.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// The text, which is what a model sees in their place.
-    pub text: String,
-    pub(crate) sources: Vec<Place>,
+    pub text: Arc<str>,
+    /// The messages, in the order they came. A copy shares with it: what is taken in later costs the same however many
+    /// there are.
+    pub(crate) sources: imbl::Vector<Place>,
 }
 
 impl Message {
@@ -122,7 +128,7 @@ impl Message {
 
     /// The text of a summary.
     pub fn summary(&self) -> Option<&str> {
-        self.summary.as_ref().map(|summary| summary.text.as_str())
+        self.summary.as_ref().map(|summary| &*summary.text)
     }
 }
 
@@ -180,14 +186,46 @@ impl Hypergraph {
 
     /// The blocks of a run, in time order: what one harness invocation did.
     pub fn blocks_of_run(&self, run: &str) -> Vec<Place> {
-        let last = self.graph.run_place(run).and_then(|run| self.last_block_of.get(run as usize));
-        self.back_from(last.copied().unwrap_or(NOWHERE), |block| block.before_in_run)
+        self.graph.run_place(run).map(|run| self.blocks_of_run_at(run)).unwrap_or_default()
+    }
+
+    pub(crate) fn blocks_of_run_at(&self, run: u32) -> Vec<Place> {
+        let last = self.last_block_of.get(run as usize).copied().unwrap_or(NOWHERE);
+        self.back_from(last, |block| block.before_in_run)
     }
 
     /// The blocks of a node, in time order.
     pub fn blocks_of_node(&self, node: Place) -> Vec<Place> {
         let last = self.block_of.get(node as usize).copied().unwrap_or(NOWHERE);
         self.back_from(last, |block| block.before_of_node)
+    }
+
+    /// The nth block of a node.
+    pub(crate) fn nth_block_of(&self, node: Place, nth: u32) -> Option<Place> {
+        let mut at = self.block_of.get(node as usize).copied()?;
+        loop {
+            let block = self.block(at)?;
+            if block.nth <= nth {
+                return (block.nth == nth).then_some(at);
+            }
+            let leap = self.block(block.far_before).is_some_and(|far| far.nth >= nth);
+            at = if leap { block.far_before } else { block.before_of_node };
+        }
+    }
+
+    /// How far back one can go at once from a block whose node had this one before it: over two stretches of equal length,
+    /// if it has such behind it, else by one block.
+    fn far_before(&self, before: Place) -> Place {
+        // Most blocks are the only ones of their nodes.
+        if before == NOWHERE {
+            return NOWHERE;
+        }
+        let number = |place: Place| self.block(place).map_or(0, |block| block.nth);
+        let far = |place: Place| self.block(place).map_or(NOWHERE, |block| block.far_before);
+        let (one, two) = (far(before), far(far(before)));
+        // Numbers that somebody else saved may be any.
+        let equal = number(before).wrapping_sub(number(one)) == number(one).wrapping_sub(number(two));
+        if equal { two } else { before }
     }
 
     fn back_from(&self, last: Place, before: impl Fn(&Block) -> Place) -> Vec<Place> {
@@ -249,9 +287,7 @@ impl Hypergraph {
 
     /// The ids of the messages a summary stands for.
     pub fn sources_of(&self, message: Place) -> impl Iterator<Item = &MessageId> {
-        let summary = self.message(message).and_then(|message| message.summary.as_deref());
-        let sources = summary.map_or(&[][..], |summary| &summary.sources);
-        sources.iter().filter_map(|place| self.message(*place)).map(|message| &message.id)
+        stage::sources(self, message).filter_map(|place| self.message(*place)).map(|message| &message.id)
     }
 
     /// What led to a run: the node its first node hangs from.

@@ -31,6 +31,7 @@ mod index;
 mod list;
 mod name;
 mod node;
+mod places;
 mod query;
 mod reduce;
 mod saved;

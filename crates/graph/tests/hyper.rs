@@ -316,6 +316,44 @@ fn summaries_of_summaries_open_one_after_the_other() {
 }
 
 #[test]
+fn a_summary_takes_in_what_it_names_whenever_that_comes() {
+    let late = r#"
+        - summary s1 ["u1:user","msg:t1","never"] "first"
+    "#;
+    assert_eq!(active(&converse(&format!("{late}{TALK}"))), "msg:s1 msg:u2:user msg:t2");
+    // The same for a summary, which comes with what it stands for itself.
+    let nested = r#"
+        - summary s2 ["s1","u2:user"] "second"
+        - summary s1 ["t1","u1:user"] "first"
+    "#;
+    assert_eq!(active(&converse(&format!("{nested}{TALK}"))), "msg:s2 msg:t2");
+    let opened = format!("{nested}{TALK}\n- active_changed expand [\"s2\"]");
+    assert_eq!(active(&converse(&opened)), "msg:s1 msg:u2:user msg:t2");
+    // What was opened before does not close over what comes.
+    let opened = format!("{late}- active_changed expand [\"s1\"]\n{TALK}");
+    assert_eq!(active(&converse(&opened)), "msg:u1:user msg:t1 msg:u2:user msg:t2");
+    // A compaction that comes before its summary, or names what came after it.
+    let early = format!("- history_compacted s1 [\"t1\"]\n{TALK}\n- summary s1 [\"u1:user\"] both");
+    assert_eq!(active(&converse(&early)), "msg:s1 msg:u2:user msg:t2");
+    let after = format!("- summary s1 [] \"of what is told later\"\n{TALK}\n- history_compacted s1 [\"t1\"]");
+    assert_eq!(active(&converse(&after)), "msg:s1 msg:u1:user msg:u2:user msg:t2");
+}
+
+#[test]
+fn a_message_is_in_the_summary_that_named_it_last() {
+    let table = format!("{TALK}\n- summary s1 [\"u1:user\",\"t1\"] both\n- summary s2 [\"u1:user\"] one");
+    let hyper = converse(&table);
+    assert_eq!(active(&hyper), "msg:s2 msg:s1 msg:u2:user msg:t2");
+    let sources = |id: &str| {
+        let ids = hyper.sources_of(hyper.message_place(id).expect("it is there"));
+        ids.map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!([sources("s1"), sources("s2")], ["msg:t1", "msg:u1:user"]);
+    let summed = format!("{table}\n- summary s3 [\"s1\",\"t2\"] rest\n- history_compacted s1 [\"u1:user\"]");
+    assert_eq!(active(&converse(&summed)), "msg:s3 msg:u2:user msg:s2");
+}
+
+#[test]
 fn links_have_roles() {
     let hyper = converse(
         "
@@ -326,6 +364,79 @@ fn links_have_roles() {
     let spawn = hyper.hyperedges().find(|edge| edge.relation == Relation::Spawn).expect("a run was spawned");
     expect![[r#"{"type":"spawn","roles":[["trigger",["block:c1"]],["invocation",["block:t1"]]]}"#]]
         .assert_eq(&serde_json::to_string(&spawn).expect("JSON"));
+}
+
+#[test]
+fn links_never_lead_back() {
+    let drawn = |table: &str| {
+        let hyper = converse(table);
+        let links = hyper
+            .hyperedges()
+            .filter(|edge| !matches!(edge.relation, Relation::ChunkToBlock | Relation::BlockToMessage));
+        let links = links.map(|edge| {
+            let ends: Vec<_> = edge.roles.iter().map(|(_, ids)| ids.join(" ")).collect();
+            format!("{:?} {}\n", edge.relation, ends.join(" → "))
+        });
+        links.collect::<String>()
+    };
+    // A run that was started by a call of its own: the flat graph has the call as a root.
+    expect![[r#"
+        Spawn block:c1 → block:r1:harness_start
+        Sequence block:r1:harness_start → block:t1
+        Sequence block:c1 → block:t1~2
+        ParentMessage msg:t1 → msg:r1:structural
+    "#]]
+    .assert_eq(&drawn(
+        "
+        r1^c1 harness_start
+        r1    text t1 one
+        r1    tool_call c1 read
+        r1    text t1 two
+    ",
+    ));
+    // A run that goes on after its end, and what it then starts has started it.
+    expect![[r#"
+        Spawn block:c → block:t1
+        Sequence block:t1 → block:a:harness_end
+        Sequence block:a:harness_end → block:a:resumed:1
+        ParentMessage msg:t1 → msg:a:structural
+        Sequence msg:t1 → msg:a:structural
+        ParentMessage msg:a:structural → msg:t2
+    "#]]
+    .assert_eq(&drawn(
+        "
+        a^c   text t1 one
+        a     harness_end
+        a     resumed
+        b^a:resumed:1 text t2 two
+        b     tool_call c agent
+    ",
+    ));
+    // Two summaries of one another.
+    expect![[r#"
+        Summary msg:u:user → msg:s1
+        Summary msg:s1 → msg:s2
+    "#]]
+    .assert_eq(&drawn(
+        r#"
+        u user one
+        - summary s1 ["msg:u:user"] short
+        - summary s2 ["msg:s1"] shorter
+        - history_compacted s1 ["msg:s2","msg:s1"]
+    "#,
+    ));
+    // The same where the one that is named comes later: the earlier word counts.
+    expect![[r#"
+        Summary msg:s2 → msg:s1
+        Summary msg:u:user → msg:s2
+    "#]]
+    .assert_eq(&drawn(
+        r#"
+        u user one
+        - summary s1 ["msg:s2","msg:s1"] short
+        - summary s2 ["msg:u:user","msg:s1"] shorter
+    "#,
+    ));
 }
 
 #[test]

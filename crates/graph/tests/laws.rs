@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_event::Event;
+use antiphon_event::{Body, Event};
 use antiphon_graph::{Active, Conversation, Graph, Hypergraph, Reducer};
 use antiphon_testkit::{shape, stream};
 use proptest::prelude::*;
@@ -95,16 +95,90 @@ fn assert_whole(hyper: &Hypergraph, events: usize) {
         }
     }
     assert!(edges.len() <= 6 * events + 6, "{} edges for {events} events", edges.len());
+    assert_blocks_are_found(hyper);
+}
+
+fn assert_blocks_are_found(hyper: &Hypergraph) {
+    for place in 0..hyper.block_count() as u32 {
+        let id = hyper.block_id(hyper.block(place).expect("there are as many"));
+        assert_eq!(hyper.block_place(&id), Some(place), "{id}");
+    }
+}
+
+/// Following what comes after what, what answers what and what stands for what leads to nothing twice.
+fn assert_linked_forwards(hyper: &Hypergraph) {
+    let mut ahead: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut waits_for: BTreeMap<String, usize> = BTreeMap::new();
+    for edge in hyper.hyperedges() {
+        let [(_, from), (_, to)] = &edge.roles[..] else { panic!("a link has two roles") };
+        for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
+            ahead.entry(from.clone()).or_default().push(to.clone());
+            waits_for.entry(from.clone()).or_default();
+            *waits_for.entry(to.clone()).or_default() += 1;
+        }
+    }
+    let mut free: Vec<_> = waits_for.iter().filter(|(_, n)| **n == 0).map(|(id, _)| id.clone()).collect();
+    while let Some(id) = free.pop() {
+        waits_for.remove(&id);
+        for next in ahead.remove(&id).unwrap_or_default() {
+            let waits = waits_for.get_mut(&next).expect("it waits for this one");
+            *waits -= 1;
+            if *waits == 0 {
+                free.push(next);
+            }
+        }
+    }
+    assert!(waits_for.is_empty(), "on a circle, or behind one: {:?}", waits_for.keys());
+}
+
+/// What is seen in each slot, which is what counts, in order.
+fn assert_seen_in_order(conversation: &Conversation) -> Vec<Option<u32>> {
+    let hyper = conversation.snapshot();
+    let count = conversation.message_count() as u32;
+    let seen: Vec<_> = (0..count).map(|slot| conversation.seen_in(slot)).collect();
+    let walked: Vec<_> = conversation.walk_messages().collect();
+    assert_eq!(walked, seen.iter().flatten().copied().collect::<Vec<_>>());
+    assert_eq!(walked, hyper.walk_messages(), "as if it were looked at for the first time");
+    let active: BTreeSet<_> = (0..count).filter(|message| hyper.is_active(*message)).collect();
+    assert_eq!(
+        active,
+        walked.iter().copied().collect(),
+        "what counts is what stands under nothing that does"
+    );
+    assert!((0..count).all(|message| conversation.is_active(message) == hyper.is_active(message)));
+    seen
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
 
     #[test]
+    fn what_is_seen_where_follows_every_event(mut events in stream()) {
+        let mut conversation = Conversation::default();
+        let mut before = Vec::new();
+        for event in &mut events {
+            // Without a position nothing is a repeat, and every choice counts.
+            event.head.seq = None;
+            let was = conversation.snapshot();
+            conversation.apply(event);
+            let seen = assert_seen_in_order(&conversation);
+            let shifted = |slot: &usize| before.get(*slot).is_some_and(|was| *was != seen[*slot]);
+            let shifted: BTreeSet<_> = (0..seen.len()).filter(shifted).map(|slot| slot as u32).collect();
+            let said: BTreeSet<_> = conversation.shifted().iter().copied().collect();
+            prop_assert!(shifted.is_subset(&said), "{}: {shifted:?} are not all in {said:?}", event.to_json());
+            if let Body::ActiveChanged(choice) = &event.body {
+                prop_assert_eq!(conversation.active(), &was.active_after(&choice.op, &choice.ids));
+            }
+            before = seen;
+        }
+    }
+
+    #[test]
     fn the_graph_is_acyclic_and_the_tiers_are_whole(events in stream()) {
         let hyper = converse(&events).snapshot();
         assert_acyclic(hyper.graph());
         assert_whole(&hyper, events.len());
+        assert_linked_forwards(&hyper);
         let standard = hyper.with_active(Active::standard());
         prop_assert_eq!(standard.validate(), Ok(()));
     }
@@ -171,6 +245,15 @@ fn edges_grow_with_the_events_for_every_shape() {
         let (small, large) = (count(100), count(1000));
         assert!(large <= small * 1.1 + 0.1, "{name}: {small} edges per event, then {large}");
     }
+}
+
+#[test]
+fn every_block_of_a_stream_that_was_interrupted_often_is_found() {
+    let conversation = converse(&shape::alternating(1_000));
+    assert_blocks_are_found(&conversation.snapshot());
+    assert_blocks_are_found(&load(&conversation).snapshot());
+    assert_eq!(conversation.snapshot().block_place("block:run-0/t1~501"), None);
+    assert_eq!(conversation.snapshot().block_place("block:run-0/t1~0"), None);
 }
 
 #[test]

@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
-use antiphon_event::body::content::{Reasoning, Text};
+use antiphon_event::body::content::{Reasoning, Text, User, UserContent};
 use antiphon_event::body::lifecycle::{HarnessEnd, HarnessStart};
+use antiphon_event::body::session::{ActiveChanged, Summary};
 use antiphon_event::body::system::Usage;
 use antiphon_event::body::tool::{ToolCall, ToolResult};
 use antiphon_event::{Body, CallId, Context, EndReason, Event, Head, Json, RunId, StreamId};
@@ -86,6 +87,69 @@ pub fn iterations(n: usize) -> Vec<Event> {
     }
     events.push(end(&run));
     events
+}
+
+/// A conversation that is summed up again and again: `n` times somebody speaks, and a summary takes the place of that and
+/// of the summary before it.
+pub fn summaries(n: usize) -> Vec<Event> {
+    let spoken = |number: usize| {
+        let before = number.checked_sub(1).map(|before| format!("s{before}"));
+        let sources = before.into_iter().chain([message(number)]).collect();
+        [user(number), summary(number, sources)]
+    };
+    (0..n).flat_map(spoken).collect()
+}
+
+/// The same from the last summary to the first: what each stands for comes after it.
+pub fn late_sources(n: usize) -> Vec<Event> {
+    let mut events = summaries(n);
+    events.reverse();
+    events
+}
+
+/// `n` times somebody speaks, and one summary takes the place of it all.
+pub fn long_summary(n: usize) -> Vec<Event> {
+    let mut events: Vec<_> = (0..n).map(user).collect();
+    events.push(summary(0, (0..n).map(message).collect()));
+    events
+}
+
+/// A conversation of `n` summaries of summaries, as in [`summaries`], and `n` choices of what is active: the summaries
+/// are opened and closed from the innermost to the outermost, messages are switched off and on, and what was chosen is
+/// chosen again.
+pub fn choices(n: usize) -> Vec<Event> {
+    let mut events = summaries(n);
+    for number in 0..n / 8 {
+        let (inner, outer) = (format!("s{number}"), format!("s{}", n - 1));
+        events.push(choice("expand", Some(&inner)));
+        events.push(choice("collapse", Some(&inner)));
+        events.push(choice("expand", Some(&outer)));
+        events.push(choice("toggle", Some(&message(n - 1))));
+        events.push(choice("append", Some(&message(n - 1))));
+        events.push(choice("branch", Some(&outer)));
+        events.push(choice("default", None));
+        events.push(choice("default", None));
+    }
+    events
+}
+
+fn user(number: usize) -> Event {
+    let content = UserContent::Text("a few words".into());
+    run(number).event(Body::User(User { content, delivery: None, provenance: None }))
+}
+
+fn message(number: usize) -> String {
+    format!("msg:run-{number}:user")
+}
+
+fn summary(number: usize, sources: Vec<String>) -> Event {
+    let summary = Summary { id: format!("s{number}"), sources, content: "they spoke".into() };
+    Event::of(Head::default(), Body::Summary(summary))
+}
+
+fn choice(op: &str, id: Option<&str>) -> Event {
+    let ids = id.into_iter().map(str::to_owned).collect();
+    Event::of(Head::default(), Body::ActiveChanged(ActiveChanged { op: op.to_owned(), ids }))
 }
 
 /// A run, and what its events belong to.

@@ -3,12 +3,11 @@
 //! By default every message counts and a summary stands in the place of its sources. What people change about
 //! that is kept as differences from the default, so that new messages count without anybody saying so.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::conversation::numbered;
-use super::{Hypergraph, Speaker};
+use super::stage::Stage;
+use super::{Conversation, Hypergraph};
 use crate::Place;
 use crate::node::NOWHERE;
 
@@ -16,11 +15,11 @@ use crate::node::NOWHERE;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Active {
     /// Whether summaries stand beside their sources and not in their place.
-    full: bool,
+    pub(super) full: bool,
     /// Messages that were switched off.
-    off: imbl::OrdSet<Place>,
+    pub(super) off: imbl::OrdSet<Place>,
     /// Messages shown as their blocks, and summaries shown as their sources.
-    expanded: imbl::OrdSet<Place>,
+    pub(super) expanded: imbl::OrdSet<Place>,
     /// Blocks shown as their chunks.
     expanded_blocks: imbl::OrdSet<Place>,
 }
@@ -106,7 +105,7 @@ impl Hypergraph {
             "toggle" => messages().for_each(|message| active.toggle(message)),
             "branch" => {
                 if let Some(last) = messages().next() {
-                    active = self.branched(last, active);
+                    active = self.branched(last);
                 }
             }
             _ => {}
@@ -114,37 +113,12 @@ impl Hypergraph {
         active
     }
 
-    /// The conversation up to a message, which counts: it is switched on, and summaries it is in are opened.
-    fn branched(&self, last: Place, mut active: Active) -> Active {
-        active.off.remove(&last);
-        if !active.full {
-            let over = |place: &Place| self.message(*place).map(|message| message.replaced_by);
-            let inside = |place: &Place| self.message(*place).is_some();
-            active.expanded.extend(std::iter::successors(over(&last), over).take_while(inside));
-        }
-        let opened = self.with_active(active);
+    /// The conversation up to a message, which counts: it is switched on, and summaries that stand for it are opened.
+    fn branched(&self, last: Place) -> Active {
+        let opened = self.with_active(opened_to(self, &Stage::of(self), last).0);
         let mut active = opened.active.clone();
-        active.off.extend(opened.walked_after(last));
+        active.off.extend(after(&opened, &Stage::of(&opened), last));
         active
-    }
-
-    /// The messages that a walk comes by after one of them.
-    fn walked_after(&self, last: Place) -> impl Iterator<Item = Place> {
-        let walked: Vec<_> = self.walk().into_iter().filter_map(|item| self.message_of_item(item)).collect();
-        let upto =
-            walked.iter().rposition(|message| *message == last).map_or(walked.len(), |found| found + 1);
-        let kept: BTreeSet<_> = walked[..upto].iter().copied().collect();
-        walked.into_iter().skip(upto).filter(move |message| !kept.contains(message))
-    }
-
-    fn message_of_item(&self, item: Item) -> Option<Place> {
-        match item {
-            Item::Message(message) => Some(message),
-            Item::Block(block) => self.block(block).map(|block| block.message),
-            Item::Chunk(chunk) => {
-                self.chunk(chunk).and_then(|chunk| self.block(chunk.block)).map(|block| block.message)
-            }
-        }
     }
 
     fn named(&self, id: &str) -> Option<Named> {
@@ -175,39 +149,17 @@ impl Hypergraph {
     /// The place of a block, by its id.
     pub fn block_place(&self, id: &str) -> Option<Place> {
         let id = id.strip_prefix("block:")?;
-        let of = |node: &str, nth: u32| {
-            let blocks = self.blocks_of_node(self.graph().place(node)?);
-            blocks.into_iter().find(|place| self.block(*place).is_some_and(|block| block.nth == nth))
-        };
+        let of = |node: &str, nth: u32| self.nth_block_of(self.graph().place(node)?, nth);
         of(id, 1).or_else(|| numbered(id).and_then(|(node, nth)| of(node, nth)))
     }
 
     /// Whether a message counts: spoken, not switched off, and not stood for by a summary.
     pub fn is_active(&self, place: Place) -> bool {
-        let Some(message) = self.message(place) else {
-            return false;
-        };
-        if message.speaker == Speaker::Structural || self.active.off.contains(&place) {
-            return false;
-        }
-        if self.active.full {
-            return true;
-        }
-        let expanded_summary = message.summary.is_some() && self.active.expanded.contains(&place);
-        !expanded_summary && self.standing_for(place).is_none()
-    }
-
-    /// The outermost summary that stands for a message now.
-    pub fn standing_for(&self, place: Place) -> Option<Place> {
-        let mut standing = None;
-        let mut at = self.message(place)?.replaced_by;
-        while let Some(summary) = self.message(at) {
-            if !self.active.expanded.contains(&at) && !self.active.off.contains(&at) {
-                standing = Some(at);
-            }
-            at = summary.replaced_by;
-        }
-        standing
+        let over = |at: &Place| self.message(*at).map(|message| message.replaced_by);
+        let mut summaries = std::iter::successors(over(&place), over).take_while(|at| *at != NOWHERE);
+        self.may_count(place)
+            && (self.active.full
+                || !(self.is_opened(place) || summaries.any(|summary| self.active.stands(summary))))
     }
 
     /// What counts, in order. A summary comes where the first of its sources stood; a message that is switched
@@ -220,19 +172,7 @@ impl Hypergraph {
 
     /// The messages that count, in the order of the walk.
     pub fn walk_messages(&self) -> Vec<Place> {
-        let mut shown = Vec::new();
-        let mut summaries = BTreeSet::new();
-        for place in 0..self.messages.len() as Place {
-            let stands = match self.standing_for(place) {
-                Some(summary) if !self.active.full => summary,
-                _ => place,
-            };
-            let is_summary = self.messages[stands as usize].summary.is_some();
-            if (!is_summary || summaries.insert(stands)) && self.is_active(stands) {
-                shown.push(stands);
-            }
-        }
-        shown
+        Stage::of(self).walk(0).collect()
     }
 
     fn walk_into(&self, message: Place, items: &mut Vec<Item>) {
@@ -262,13 +202,85 @@ impl Hypergraph {
 
     /// Whether everything that counts, counts once: no message beside the summary that stands for it.
     pub fn validate(&self) -> Result<(), Vec<String>> {
+        let stage = Stage::of(self);
         let twice = |place: Place| {
             let message = self.message(place)?;
             let summary = self.message(message.replaced_by)?;
-            let both = self.is_active(place) && self.is_active(message.replaced_by);
+            let both = stage.counts(self, place) && stage.counts(self, message.replaced_by);
             both.then(|| format!("{} counts beside {}, which stands for it", message.id, summary.id))
         };
         let problems: Vec<_> = (0..self.messages.len() as Place).filter_map(twice).collect();
         if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
+
+/// The active set in which a message is switched on and no summary stands for it, and the summaries that are opened for
+/// that.
+fn opened_to(hyper: &Hypergraph, stage: &Stage, message: Place) -> (Active, Vec<Place>) {
+    let mut active = hyper.active.clone();
+    active.off.remove(&message);
+    let (mut at, mut opened) = (message, Vec::new());
+    while !active.full && stage.is_covered(at) {
+        at = hyper.messages[at as usize].replaced_by;
+        if hyper.active.stands(at) {
+            active.expanded.insert(at);
+            opened.push(at);
+        }
+    }
+    (active, opened)
+}
+
+/// What counts after a message; nothing if that does not count itself.
+fn after(hyper: &Hypergraph, stage: &Stage, message: Place) -> Vec<Place> {
+    let slot = stage.seen_at(hyper, message);
+    slot.into_iter().flat_map(|slot| stage.walk(slot + 1)).collect()
+}
+
+impl Conversation {
+    /// Takes in a choice of what is active, at the cost of what that changes.
+    pub(super) fn choose(&mut self, op: &str, ids: &[String]) {
+        let mut named: Vec<_> = ids.iter().filter_map(|id| self.hyper.message_place(id)).collect();
+        match (op, named.first()) {
+            ("default" | "full", _) => {
+                let Active { off, expanded, .. } = self.hyper.active.clone();
+                let active = if op == "full" { Active::full_history() } else { Active::standard() };
+                self.activate(active, off.into_iter().chain(expanded));
+            }
+            ("branch", Some(last)) => self.branch(*last),
+            ("branch", None) => {}
+            _ => {
+                let active = self.snapshot().active_after(op, ids);
+                // What closes a summary may name one of its sources.
+                let over = named.iter().map(|message| self.hyper.messages[*message as usize].replaced_by);
+                named.extend(over.collect::<Vec<_>>());
+                self.activate(active, named);
+            }
+        }
+    }
+
+    fn branch(&mut self, last: Place) {
+        let (opened, summaries) = opened_to(&self.hyper, &self.stage, last);
+        self.activate(opened, summaries.into_iter().chain([last]));
+        let off = after(&self.hyper, &self.stage, last);
+        let mut active = self.hyper.active.clone();
+        active.off.extend(off.iter().copied());
+        self.activate(active, off);
+    }
+
+    /// Makes another choice, which concerns these messages at most.
+    fn activate(&mut self, active: Active, concerned: impl IntoIterator<Item = Place>) {
+        let before = std::mem::replace(&mut self.hyper.active, active);
+        let now = &self.hyper.active;
+        let differs = |message: &Place| {
+            before.off.contains(message) != now.off.contains(message)
+                || before.expanded.contains(message) != now.expanded.contains(message)
+        };
+        for message in concerned.into_iter().filter(differs) {
+            self.stage.reconsider(&self.hyper, message);
+        }
+        if before.full != now.full {
+            self.stage.reconsider_all(&self.hyper);
+        }
+        self.stage.settle(&self.hyper);
     }
 }

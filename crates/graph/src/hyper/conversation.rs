@@ -11,6 +11,7 @@ use antiphon_event::{Body, Event, Kind, MessageId, RunId};
 use foldhash::fast::FixedState;
 
 use super::link::Links;
+use super::stage::Stage;
 use super::step::Step;
 use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
 use crate::forest::Forest;
@@ -27,6 +28,12 @@ pub struct Conversation {
     pub(super) hyper: Hypergraph,
     /// Where each run stands, by the run's place in the flat graph.
     pub(super) steps: Vec<Step>,
+    /// Which message is seen where.
+    pub(super) stage: Stage,
+    /// Summaries that wait for a source to come, by its id without `msg:`.
+    pub(super) awaited: HashMap<Arc<str>, Vec<Place>, FixedState>,
+    /// What was said about the sources of a summary that has not come, by its id without `msg:`.
+    pub(super) early: HashMap<Arc<str>, Vec<String>, FixedState>,
     pub(super) forest: Forest,
     /// The result of each call and the output of each piece of code.
     pub(super) answers: Links,
@@ -66,17 +73,22 @@ impl Conversation {
 
     /// Takes in one event. `None` if it has no place in the tiers: a session-level one, unknown, or a repeat.
     pub fn apply(&mut self, event: &Event) -> Option<Placed> {
+        self.stage.begin();
         if !self.reducer.admit(event) {
             return None;
         }
         match &event.body {
             Body::Summary(summary) => self.summarize(summary, event),
             Body::HistoryCompacted(compacted) => self.compact(compacted),
-            Body::ActiveChanged(changed) => {
-                self.hyper.active = self.snapshot().active_after(&changed.op, &changed.ids);
-            }
+            Body::ActiveChanged(changed) => self.choose(&changed.op, &changed.ids),
             _ => {}
         }
+        let placed = self.reduce(event);
+        self.stage.settle(&self.hyper);
+        placed
+    }
+
+    fn reduce(&mut self, event: &Event) -> Option<Placed> {
         let reduced = self.reducer.reduce(event)?;
         let placed = match reduced.change {
             Change::Updated => self.replace(&reduced),
@@ -221,10 +233,10 @@ impl Conversation {
             Some(node) => (node.id.clone(), Some(node.run.clone())),
             None => unreachable!("the node was added a moment ago"),
         };
+        // What comes after a message of its run answers that one: with a single way to it, a circle is known at once.
         let parent = match step.last {
             NOWHERE => self.message_of_cause(run),
-            last if speaker != Speaker::Structural => last,
-            _ => self.message_of_cause(run),
+            last => last,
         };
         let id = match (id, speaker) {
             (Some(id), _) => format!("msg:{id}"),
@@ -258,7 +270,20 @@ impl Conversation {
             replaced_by: NOWHERE,
             summary: None,
         });
+        self.stage.add(place, speaker);
+        self.adopt_source(place);
         place
+    }
+
+    /// Summaries that named a message before it came take it in.
+    fn adopt_source(&mut self, message: Place) {
+        if self.awaited.is_empty() {
+            return;
+        }
+        let id = bare(self.hyper.messages[message as usize].id.as_str());
+        for summary in self.awaited.remove(id).unwrap_or_default() {
+            self.stage.take(&mut self.hyper, summary, message);
+        }
     }
 
     /// The id, with `~2` and so on if it is taken.
@@ -364,6 +389,7 @@ impl Conversation {
             before,
             before_in_run,
             before_of_node,
+            far_before: self.hyper.far_before(before_of_node),
         });
         place
     }
@@ -395,49 +421,41 @@ impl Conversation {
     }
 
     fn summarize(&mut self, summary: &session::Summary, event: &Event) {
-        let id = match summary.id.strip_prefix("msg:") {
-            Some(_) => summary.id.clone(),
-            None => format!("msg:{}", summary.id),
-        };
-        let sources = self.places(&summary.sources);
+        let id = format!("msg:{}", bare(&summary.id));
         let place = self.add_message(id, Speaker::Summary, event.head.run_id.clone(), NOWHERE);
-        self.stand_for(place, &sources);
-        let text = summary.content.clone();
-        self.hyper.messages[place as usize].summary = Some(Arc::new(Summary { text, sources }));
+        let text = summary.content.as_str().into();
+        let message = &mut self.hyper.messages[place as usize];
+        message.summary = Some(Arc::new(Summary { text, sources: imbl::Vector::new() }));
+        let early = self.early.remove(bare(message.id.as_str())).unwrap_or_default();
+        self.stand_for(place, summary.sources.iter().chain(&early));
     }
 
-    /// A summary that is already there took the place of more messages.
+    /// A summary takes the place of more messages.
     fn compact(&mut self, compacted: &session::HistoryCompacted) {
         let Some(place) = self.hyper.message_place(&compacted.summary_id) else {
+            let early = self.early.entry(bare(&compacted.summary_id).into()).or_default();
+            early.extend(compacted.sources.iter().cloned());
             return;
         };
-        if self.hyper.messages[place as usize].summary.is_none() {
-            return;
-        }
-        let sources = self.places(&compacted.sources);
-        self.stand_for(place, &sources);
-        let message = &mut self.hyper.messages[place as usize];
-        if let Some(summary) = &mut message.summary {
-            let summary = Arc::make_mut(summary);
-            summary.sources.extend(sources);
-            summary.sources.sort_unstable();
-            summary.sources.dedup();
+        if self.hyper.messages[place as usize].summary.is_some() {
+            self.stand_for(place, &compacted.sources);
         }
     }
 
-    fn places(&self, ids: &[String]) -> Vec<Place> {
-        let mut places: Vec<_> = ids.iter().filter_map(|id| self.hyper.message_place(id)).collect();
-        places.sort_unstable();
-        places.dedup();
-        places
-    }
-
-    /// Only what came before a summary can be stood for by it, so summaries of summaries never go in circles.
-    fn stand_for(&mut self, summary: Place, sources: &[Place]) {
-        for source in sources.iter().filter(|source| **source < summary) {
-            self.hyper.messages[*source as usize].replaced_by = summary;
+    /// Lets a summary take in messages, now or when they come.
+    fn stand_for<'a>(&mut self, summary: Place, sources: impl IntoIterator<Item = &'a String>) {
+        for id in sources {
+            match self.hyper.message_place(id) {
+                Some(source) => self.stage.take(&mut self.hyper, summary, source),
+                None => self.awaited.entry(bare(id).into()).or_default().push(summary),
+            }
         }
     }
+}
+
+/// The id of a message without what all of them begin with.
+fn bare(id: &str) -> &str {
+    id.strip_prefix("msg:").unwrap_or(id)
 }
 
 /// An id that ends like the name of a later block, taken apart.
@@ -463,6 +481,9 @@ impl Clone for Conversation {
             reducer: self.reducer.clone(),
             hyper,
             steps: self.steps.clone(),
+            stage: self.stage.clone(),
+            awaited: self.awaited.clone(),
+            early: self.early.clone(),
             forest: self.forest.clone(),
             answers: self.answers.clone(),
             calls: self.calls.clone(),

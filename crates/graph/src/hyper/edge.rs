@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Hypergraph, is_spawner};
+use super::{Block, Hypergraph, is_spawner};
 use crate::Place;
 use crate::node::NOWHERE;
 
@@ -75,7 +75,9 @@ impl Hypergraph {
         let chunks = self.chunks_of(place).into_iter().map(Self::chunk_id).collect();
         let mut edges =
             vec![edge(Relation::ChunkToBlock, [(Role::Part, chunks), (Role::Whole, vec![id.clone()])])];
-        if let Some(before) = self.block(block.before_in_run) {
+        if let Some(before) = self.block(block.before_in_run)
+            && !self.is_cut_off(block)
+        {
             edges.push(pair(
                 Relation::Sequence,
                 (Role::Predecessor, self.block_id(before)),
@@ -86,6 +88,13 @@ impl Hypergraph {
             edges.push(pair(Relation::Spawn, (Role::Trigger, trigger), (Role::Invocation, id)));
         }
         edges
+    }
+
+    /// Whether a block begins a node that hangs from nothing though its run goes on: what came before it in the
+    /// run hangs from it, so a link from there would close a circle.
+    fn is_cut_off(&self, block: &Block) -> bool {
+        let link = self.graph.linked(block.node);
+        block.before_of_node == NOWHERE && link.is_some_and(|link| link.parent != link.before)
     }
 
     /// The block that started the run whose first block this is.

@@ -2,6 +2,7 @@
 
 use antiphon_event::{Kind, RunId};
 
+use super::stage::{self, Summed};
 use super::{Active, Block, Conversation, Hypergraph, Message};
 use crate::node::NOWHERE;
 use crate::{Node, Place};
@@ -44,23 +45,41 @@ impl Conversation {
 
     /// Whether a message is active: spoken, not switched off, and not stood for by a summary.
     pub fn is_active(&self, message: Place) -> bool {
-        self.hyper.is_active(message)
+        self.stage.counts(&self.hyper, message)
     }
 
-    /// The outermost summary that stands for a message now.
-    pub fn standing_for(&self, message: Place) -> Option<Place> {
-        self.hyper.standing_for(message)
+    /// What is seen in the slot of a message: it, a summary that begins with it, or nothing.
+    #[inline]
+    pub fn seen_in(&self, slot: Place) -> Option<Place> {
+        self.stage.seen_in(slot)
     }
 
-    /// The summary that a message was summed up in.
-    pub fn summary_of(&self, message: Place) -> Option<Place> {
-        self.hyper.message(message).map(|message| message.replaced_by).filter(|summary| *summary != NOWHERE)
+    /// The slot in which a message is seen, if it is.
+    pub fn seen_at(&self, message: Place) -> Option<Place> {
+        self.stage.seen_at(&self.hyper, message)
     }
 
-    /// The messages a summary stands for.
-    pub fn sources_of(&self, summary: Place) -> &[Place] {
-        let summary = self.hyper.message(summary).and_then(|message| message.summary.as_deref());
-        summary.map_or(&[], |summary| &summary.sources)
+    /// The slot of a message, in which it is seen if it is active and summaries stand in the place of their sources: its
+    /// own, or that of the first message it stands for.
+    pub fn slot_of(&self, message: Place) -> Place {
+        self.stage.slot_of(message)
+    }
+
+    /// The slots in which the latest event lets something else be seen, in order; but for that of a new message.
+    #[inline]
+    pub fn shifted(&self) -> &[Place] {
+        self.stage.shifted()
+    }
+
+    /// What the latest event did about summaries, in order.
+    #[inline]
+    pub fn summed(&self) -> &[Summed] {
+        self.stage.summed()
+    }
+
+    /// The messages a summary stands for, in the order they came.
+    pub fn sources_of(&self, summary: Place) -> impl Iterator<Item = Place> + '_ {
+        stage::sources(&self.hyper, summary).copied()
     }
 
     /// The node of this type that a run means by an id: its own, or else anybody's.
@@ -122,8 +141,8 @@ impl Conversation {
     }
 
     /// The active messages, in the order of the walk.
-    pub fn walk_messages(&self) -> Vec<Place> {
-        self.hyper.walk_messages()
+    pub fn walk_messages(&self) -> impl Iterator<Item = Place> + '_ {
+        self.stage.walk(0)
     }
 
     /// The part of its node's text that a block covers.
@@ -140,6 +159,11 @@ impl Conversation {
     /// The blocks of a node, in time order.
     pub fn blocks_of_node(&self, node: Place) -> Vec<Place> {
         self.hyper.blocks_of_node(node)
+    }
+
+    /// The blocks of a run, in time order.
+    pub fn blocks_of_run(&self, run: u32) -> Vec<Place> {
+        self.hyper.blocks_of_run_at(run)
     }
 
     /// The blocks of a message, in time order.

@@ -1,12 +1,14 @@
 //! A [`Conversation`] put away and taken up again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use antiphon_event::{MessageId, RunId};
+use foldhash::fast::FixedState;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::stage::Stage;
 use super::step::Step;
 use super::{Active, Block, Chunk, Conversation, Hypergraph, Message, Speaker, Summary};
 use crate::index::hash;
@@ -24,6 +26,10 @@ struct Saved {
     answers: Vec<(Place, Place)>,
     unclaimed: Vec<(Arc<str>, BTreeMap<u32, Place>)>,
     numbers: Vec<(Arc<str>, u32)>,
+    #[serde(default)]
+    awaited: Vec<(Arc<str>, Vec<Place>)>,
+    #[serde(default)]
+    early: Vec<(Arc<str>, Vec<String>)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,18 +54,14 @@ struct SavedMessage {
     last_block: Place,
     before: Place,
     replaced_by: Place,
-    summary: Option<Arc<Summary>>,
+    /// The text of a summary; its sources are those that it replaces.
+    summary: Option<Arc<str>>,
 }
 
 impl Serialize for Conversation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let hyper = &self.hyper;
-        let mut numbers: Vec<_> = self.numbers.iter().map(|(id, n)| (Arc::clone(id), *n)).collect();
-        numbers.sort_unstable();
         let answers = self.answers.iter().collect();
-        let unclaimed = self.unclaimed.iter().map(|(id, nodes)| (Arc::clone(id), nodes.clone()));
-        let mut unclaimed: Vec<_> = unclaimed.collect();
-        unclaimed.sort_unstable();
         let saved = Saved {
             reducer: self.reducer.clone(),
             chunks: hyper
@@ -72,20 +74,31 @@ impl Serialize for Conversation {
             steps: self.steps.clone(),
             active: hyper.active.clone(),
             answers,
-            unclaimed,
-            numbers,
+            unclaimed: sorted(&self.unclaimed),
+            numbers: sorted(&self.numbers),
+            awaited: sorted(&self.awaited),
+            early: sorted(&self.early),
         };
         saved.serialize(serializer)
     }
 }
 
+/// What a map holds, by key: what is equal is saved as equal text.
+fn sorted<V: Clone + Ord>(map: &HashMap<Arc<str>, V, FixedState>) -> Vec<(Arc<str>, V)> {
+    let mut entries: Vec<_> = map.iter().map(|(id, value)| (Arc::clone(id), value.clone())).collect();
+    entries.sort_unstable();
+    entries
+}
+
 fn save_block(block: &Block) -> SavedBlock {
-    let Block { node, message, nth, from, to, last_chunk, before, before_in_run, before_of_node } = *block;
+    let Block { node, message, nth, from, to, last_chunk, before, before_in_run, before_of_node, .. } =
+        *block;
     SavedBlock { node, message, nth, from, to, last_chunk, before, before_in_run, before_of_node }
 }
 
 fn save_message(message: &Message) -> SavedMessage {
     let Message { id, speaker, run, parent, last_block, before, replaced_by, summary } = message.clone();
+    let summary = summary.map(|summary| Arc::clone(&summary.text));
     SavedMessage { id, speaker, run, parent, last_block, before, replaced_by, summary }
 }
 
@@ -100,6 +113,8 @@ impl<'de> Deserialize<'de> for Conversation {
         }
         conversation.unclaimed = saved.unclaimed.into_iter().collect();
         conversation.numbers = saved.numbers.into_iter().collect();
+        conversation.awaited = saved.awaited.into_iter().collect();
+        conversation.early = saved.early.into_iter().collect();
         let hyper = &mut conversation.hyper;
         hyper.active = saved.active;
         hyper.chunks = saved.chunks.into_iter().map(load_chunk).collect();
@@ -108,6 +123,8 @@ impl<'de> Deserialize<'de> for Conversation {
             hyper.load_block(run, &block);
         }
         saved.messages.into_iter().for_each(|message| hyper.load_message(message));
+        hyper.load_sources();
+        conversation.stage = Stage::of(hyper);
         hyper.messages.iter().for_each(|_| conversation.forest.plant());
         for (place, message) in hyper.messages.iter().enumerate() {
             if message.parent != NOWHERE {
@@ -134,24 +151,46 @@ impl Saved {
                 && (block.last_chunk as usize) < chunks
                 && [block.before, block.before_in_run, block.before_of_node].into_iter().all(earlier)
         });
-        let messages_fit = self.messages.iter().enumerate().all(|(place, message)| {
-            let later = message.replaced_by == NOWHERE || message.replaced_by as usize > place;
+        let is_summary =
+            |place: &Place| self.messages.get(*place as usize).is_some_and(|it| it.summary.is_some());
+        let messages_fit = self.messages.iter().all(|message| {
             within(message.parent, messages)
                 && within(message.last_block, blocks)
                 && within(message.before, messages)
-                && within(message.replaced_by, messages)
-                && later
+                && (message.replaced_by == NOWHERE || is_summary(&message.replaced_by))
         });
+        let awaited_fit = self.awaited.iter().all(|(_, waiting)| waiting.iter().all(is_summary));
         let steps_fit = self.steps.iter().all(|step| {
             let known = [step.message, step.structural, step.first, step.last];
             known.into_iter().all(|place| within(place, messages)) && within(step.block, blocks)
         });
         let known = |place: &Place| (*place as usize) < nodes;
         let answers_fit = self.answers.iter().all(|(call, answer)| known(call) && known(answer));
-        if chunks_fit && blocks_fit && messages_fit && steps_fit && answers_fit {
-            return Ok(());
+        let fit = chunks_fit && blocks_fit && messages_fit && steps_fit && answers_fit && awaited_fit;
+        if !fit {
+            return Err("the saved conversation points to places it does not have");
         }
-        Err("the saved conversation points to places it does not have")
+        if self.goes_in_circles() {
+            return Err("in the saved conversation a summary stands for itself");
+        }
+        Ok(())
+    }
+
+    /// Whether a message comes to be replaced by itself. All places must exist.
+    fn goes_in_circles(&self) -> bool {
+        // In which round each message was come by first; whoever is met again in the same round is on a circle.
+        let mut rounds = vec![NOWHERE; self.messages.len()];
+        (0..self.messages.len()).any(|start| {
+            let mut at = start;
+            while rounds[at] == NOWHERE {
+                rounds[at] = start as Place;
+                match self.messages[at].replaced_by {
+                    NOWHERE => return false,
+                    over => at = over as usize,
+                }
+            }
+            rounds[at] == start as Place
+        })
     }
 }
 
@@ -176,12 +215,26 @@ impl Hypergraph {
             before,
             before_in_run,
             before_of_node,
+            far_before: self.far_before(before_of_node),
         });
     }
 
     fn load_message(&mut self, saved: SavedMessage) {
         let SavedMessage { id, speaker, run, parent, last_block, before, replaced_by, summary } = saved;
+        let summary = summary.map(|text| Arc::new(Summary { text, sources: imbl::Vector::new() }));
         self.message_ids.insert(hash(id.as_str()), self.messages.len() as Place);
         self.messages.push(Message { id, speaker, run, parent, last_block, before, replaced_by, summary });
+    }
+
+    /// Gives summaries the messages that they replace.
+    fn load_sources(&mut self) {
+        for place in 0..self.messages.len() {
+            let summary = self.messages[place].replaced_by;
+            if let Some(summary) =
+                self.messages.get_mut(summary as usize).and_then(|over| over.summary.as_mut())
+            {
+                Arc::make_mut(summary).sources.push_back(place as Place);
+            }
+        }
     }
 }

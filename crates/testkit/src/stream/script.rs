@@ -33,7 +33,10 @@ pub(super) fn script() -> impl Strategy<Value = Script> {
         1 => Just(PROVIDER),
         1 => Just(REPL),
         1 => Just(SESSION),
+        2 => Just(SUMMARIES),
         1 => Just(CIRCLES),
+        1 => Just(OWN_CHILDREN),
+        1 => Just(SHARED),
         1 => Just(VOICE_AND_MISSION),
     ];
     (table, 0_u8..6, 1_u8..4).prop_map(|(table, number, length)| Script { table, number, length })
@@ -289,6 +292,54 @@ const CIRCLES: &str = r#"
     w$          tool_result    x$/c "crossed"
 "#;
 
+const OWN_CHILDREN: &str = r#"
+    s$^s$/c     harness_start
+    *s$         tool_call      s$/d% agent {}
+    *t$.%^s$/d% text           t$.%/t "below %"
+    s$          usage          1 1
+    s$          text           s$/t "the next step"
+    s$          tool_call      s$/c agent {}
+    k$^l$/c     text           k$/t "first of two"
+    m$^k$       text           m$/t "beside the first"
+    l$^k$/x     text           l$/t "second of two"
+    k$          harness_end    done
+    k$          resumed
+    n$^k$:resumed:1  repl_input  n$/y "ask()"
+    k$          repl_input     k$/x "ask()"
+    m$          tool_call      l$/c agent {}
+    l$          tool_call      l$/c agent {}
+    v$^n$/y     text           v$/t "deeper"
+    w$^v$/z     repl_input     w$/z "ask()"
+    v$          repl_input     v$/z "ask()"
+"#;
+
+const SHARED: &str = r#"
+    p$          tool_call      c bash {"of":"p"}
+    q$          repl_input     x "of q"
+    q$          relay          r permission c bash prompt="of q"
+    p$          relay          r question c prompt="of p"
+    q$          tool_result    c "of q" isError=true
+    q$          relay_resolved r false ann
+    -           relay_resolved r true bob
+    p$          repl_progress  x "of p" stdout
+    p$          tool_result    c "of p"
+    q$          tool_call      c bash {"of":"q"}
+    p$          repl_input     x "of p"
+    p$          relay_resolved r by=cy answer="of p"
+    q$          relay          r permission c bash prompt="again of q"
+    *q$         tool_progress  g c "%"
+    q$          repl_output    x "of q" false
+    p$          repl_output    x "of p" true error="gone"
+    q$          tool_result    c "at last"
+    p$          relay          n question prompt="of p"
+    q$          relay          n approval prompt="of q"
+    p$          relay_resolved n by=ann answer="of p"
+    q$          harness_end    done
+    -           summary        r ["msg:p$/m1"] "of p"
+    -           summary        s ["msg:r"] "of p again"
+    -           history_compacted r ["msg:s","msg:q$/m1"]
+"#;
+
 const SESSION: &str = r#"
     -           session_created title="A session" metadata={"k":1}
     -           branch_created {"branchId":"main","seq":3,"hash":"00"}
@@ -307,6 +358,32 @@ const SESSION: &str = r#"
     a$          later_type     id=a$/t deep={"x":[1,2]}
     -           error          "session trouble"
     -           active_changed later_op ["x"]
+"#;
+
+const SUMMARIES: &str = r#"
+    -           summary        i$ ["msg:h$","msg:g$/m1","msg:j$/m1","i$"] "of what comes later"
+    -           history_compacted k$ ["msg:g$/m2","msg:i$"]
+    g$          user           "first"
+    -           summary        h$ ["msg:i$","msg:g$/m1","msg:f0"] "would be its own"
+    j$^g$:user  text           j$/t "answer"
+    -           active_changed expand ["i$"]
+    *-          summary        f% ["msg:f0","msg:f1","msg:g$/m1","msg:j$/m%"] "of each other"
+    j$          usage          1 1
+    j$          text           j$/t2 "and more"
+    -           active_changed branch ["msg:j$/m1"]
+    *-          active_changed toggle ["msg:f%","msg:h$"]
+    j$          summary        k$ ["msg:j$/m2","msg:f0"] "with a run"
+    -           active_changed collapse ["msg:j$/m1"]
+    g$          user           "second"
+    -           history_compacted i$ ["msg:k$","msg:g$/m2"]
+    *-          active_changed expand ["msg:f%","k$"]
+    -           active_changed full
+    x$^c        text           x$/t "in the scope of nobody knows what"
+    x$          summary        y$ ["msg:x$/m1"] "by one of them"
+    -           active_changed branch ["msg:f0"]
+    j$          tool_call      c agent {}
+    -           active_changed append ["msg:f1","msg:k$"]
+    -           active_changed default
 "#;
 
 const VOICE_AND_MISSION: &str = r#"
