@@ -23,8 +23,9 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use antiphon_event::{Body, Event};
-use antiphon_graph::{Change, Conversation, Placed};
+use antiphon_event::Event;
+use antiphon_graph::hyper::Summed;
+use antiphon_graph::{Change, Conversation, Place, Placed};
 use serde::{Deserialize, Serialize};
 
 use crate::request::Open;
@@ -160,12 +161,10 @@ impl Projection for Dag {
             }
         }
         self.note_status(conversation, placed, event, changes);
-        match &event.body {
-            Body::Summary(summary) => self.sum_up(conversation, &summary.id, &summary.sources, changes),
-            Body::HistoryCompacted(compacted) => {
-                self.sum_up(conversation, &compacted.summary_id, &compacted.sources, changes);
+        for summed in conversation.summed() {
+            if let Summed::In { summary, source, .. } = *summed {
+                self.sum_up(conversation, summary, source, changes);
             }
-            _ => {}
         }
     }
 
@@ -204,22 +203,15 @@ impl Dag {
         }
     }
 
-    /// A summary stands for messages: their frames say so.
-    fn sum_up(&mut self, conversation: &Conversation, id: &str, sources: &[String], changes: &mut Changes) {
-        let Some(summary) = conversation.message_place(id) else {
-            return;
-        };
-        let Some(message) = conversation.message(summary).filter(|message| message.summary().is_some())
+    /// A summary stands for a message: its frame says so.
+    fn sum_up(&mut self, conversation: &Conversation, summary: Place, source: Place, changes: &mut Changes) {
+        let frame = self.frames.get(source as usize).copied().unwrap_or(NONE);
+        let (Some(group), Some(message)) =
+            (self.layout.groups.get_mut(frame as usize), conversation.message(summary))
         else {
             return;
         };
-        for source in sources.iter().filter_map(|source| conversation.message_place(source)) {
-            let frame = self.frames.get(source as usize).copied().unwrap_or(NONE);
-            let Some(group) = self.layout.groups.get_mut(frame as usize).filter(|_| source < summary) else {
-                continue;
-            };
-            group.summary = Some(message.id().clone());
-            changes.set(path!["groups", frame as usize, "summary"], message.id());
-        }
+        group.summary = Some(message.id().clone());
+        changes.set(path!["groups", frame as usize, "summary"], message.id());
     }
 }

@@ -2,22 +2,20 @@
 //! its result.
 //!
 //! Only the root conversation, or one run; what subagents and nodes of flows said among themselves is not part
-//! of it. A choice of what is active changes which messages there are at all, so it sets the whole list anew: at
-//! once for whoever follows the changes, else when the list is next read. Everything else costs what it
-//! changes. Start reading at [`Messages::apply`].
+//! of it. Every message of the conversation has a slot here, in which a turn stands if something is seen in it and is in
+//! scope, so what comes and goes in the middle costs no more than at the end. Start reading at [`Messages::apply`].
 
 mod write;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::{Body, Event, Kind, RunId};
-use antiphon_graph::hyper::Speaker;
+use antiphon_graph::hyper::{Speaker, Summed};
 use antiphon_graph::{Change, Conversation, Node, Place, Placed};
 use serde::{Deserialize, Serialize};
 
 pub use self::write::{Call, Content, Message, Thought};
-use crate::slots::Weights;
+use crate::slots::{Slots, Weights};
 use crate::{Changes, Projection, path};
 
 /// Whose messages.
@@ -36,17 +34,19 @@ pub struct Messages {
     scope: Scope,
     /// Whether each run, by its place, is in scope; nothing if it was not heard of yet.
     runs: Vec<Option<Member>>,
-    /// The turns that are shown, in order.
-    turns: Vec<Turn>,
-    /// How many messages each turn is.
+    /// The turn in the slot of each message of the conversation, if one is shown there.
+    turns: Slots<Option<Box<Turn>>>,
+    /// How many messages the turn in each slot is.
     sizes: Weights,
-    /// The turn of each message of the conversation.
-    turn_of: Vec<Option<u32>>,
+    /// The summaries that each run made, by the place of the run.
+    summaries: BTreeMap<u32, Vec<Place>>,
+    /// The code that is running in each run, by the place of the run.
+    running: BTreeMap<u32, Place>,
+    /// The calls that code made: the model made none of them.
+    of_code: BTreeSet<Place>,
     /// The signature of each block of reasoning that has one.
     signatures: BTreeMap<Place, String>,
-    /// Whether the turns are to be put together anew before anybody reads them.
-    stale: bool,
-    /// How many turns are as they were when somebody last asked for [news](Self::news).
+    /// In how many slots all is as it was when somebody last asked for [news](Self::news).
     #[serde(skip)]
     kept: usize,
     /// Ids with a number behind them that were there before the one without: it changes how they are written.
@@ -67,13 +67,13 @@ struct Turn {
     message: Place,
     /// The blocks of what was said.
     said: Vec<Place>,
-    /// The blocks of the calls, and of the code that was run.
+    /// The blocks of the calls that the model made.
     calls: Vec<Place>,
+    /// The blocks of the code that was run.
+    codes: Vec<Place>,
     users: usize,
     texts: usize,
     thoughts: usize,
-    /// How many of the calls are pieces of code.
-    codes: usize,
     is_summary: bool,
 }
 
@@ -83,7 +83,12 @@ impl Turn {
         if self.is_summary {
             return 1;
         }
-        self.users + usize::from(self.has_assistant()) + self.calls.len()
+        self.users + self.codes_start() + self.codes.len()
+    }
+
+    /// How many messages of it stand between those of users and what code printed: a call is followed by its result.
+    fn codes_start(&self) -> usize {
+        usize::from(self.has_assistant()) + self.calls.len()
     }
 
     fn has_assistant(&self) -> bool {
@@ -96,13 +101,12 @@ impl Turn {
             Kind::User => self.users += 1,
             Kind::Text => self.texts += 1,
             Kind::Reasoning => self.thoughts += 1,
-            Kind::ReplInput => self.codes += 1,
             _ => {}
         }
-        if matches!(kind, Kind::ToolCall | Kind::ReplInput) {
-            self.calls.push(block);
-        } else {
-            self.said.push(block);
+        match kind {
+            Kind::ToolCall => self.calls.push(block),
+            Kind::ReplInput => self.codes.push(block),
+            _ => self.said.push(block),
         }
     }
 }
@@ -115,37 +119,35 @@ impl Messages {
 
     /// The messages, the oldest first.
     pub fn list(&self, conversation: &Conversation) -> Vec<Message> {
-        let messages = self.fresh(conversation);
-        let say = |turn| write::Say { messages: &messages, conversation, turn };
-        messages.turns.iter().flat_map(|turn| say(turn).all()).collect()
+        self.said_by_turn(conversation, 0).flatten().collect()
     }
 
     /// The same by message of the conversation, with its id.
     pub fn turns(&self, conversation: &Conversation) -> Vec<(String, Vec<Message>)> {
-        let messages = self.fresh(conversation);
-        let of = |turn: &Turn| {
-            let message = conversation.message(turn.message)?;
-            Some((message.id().to_string(), write::Say { messages: &messages, conversation, turn }.all()))
-        };
-        messages.turns.iter().filter_map(of).filter(|(_, list)| !list.is_empty()).collect()
+        let ids =
+            self.turns.shown().flatten().map(|turn| conversation.message(turn.message).map(|it| it.id()));
+        let turns = ids.zip(self.said_by_turn(conversation, 0));
+        let said = turns.filter_map(|(id, list)| Some((id?.to_string(), list)));
+        said.filter(|(_, list)| !list.is_empty()).collect()
     }
 
     /// What is new to the one who asks and has so many turns from when they last did: how many of those are as they
-    /// were, and the messages of each turn after them. It costs what is new, unless a choice of what is active set the
-    /// whole list anew.
+    /// were, and the messages of each turn after them. It costs what is new and what stands after that.
     pub fn news(&mut self, conversation: &Conversation, known: usize) -> (usize, Vec<Vec<Message>>) {
-        if self.stale {
-            self.rebuild(conversation);
-        }
-        let kept = std::mem::replace(&mut self.kept, self.turns.len()).min(known);
-        let turns = self.turns[kept..].iter();
-        let messages = &*self;
-        (kept, turns.map(|turn| write::Say { messages, conversation, turn }.all()).collect())
+        let kept = std::mem::replace(&mut self.kept, self.turns.len());
+        let kept = self.turns.rank(kept).min(known);
+        (kept, self.said_by_turn(conversation, kept).collect())
     }
 
-    /// A turn is not as it was.
-    fn touch(&mut self, turn: u32) {
-        self.kept = self.kept.min(turn as usize);
+    /// The messages of each turn but for so many at the beginning.
+    fn said_by_turn(&self, conversation: &Conversation, from: usize) -> impl Iterator<Item = Vec<Message>> {
+        let turns = self.turns.shown_from(from).flatten();
+        turns.map(move |turn| write::Say { messages: self, conversation, turn }.all())
+    }
+
+    /// What is in a slot is not as it was.
+    fn touch(&mut self, slot: Place) {
+        self.kept = self.kept.min(slot as usize);
     }
 
     /// Notes a call that changes how the ids of others are written, or whose own id may come to be written otherwise.
@@ -168,17 +170,45 @@ impl Messages {
         {
             self.signatures.insert(placed.block, signature.clone());
         }
-        self.enter_run(conversation, placed.node);
         self.number(conversation, placed, event);
-        let moved = placed.change == Change::Added && self.adopt(conversation, placed.node);
-        self.stale |= moved;
-        // When the turns are put together anew, what was placed is found anyway.
-        if self.stale {
-            return;
+        self.follow_code(conversation, placed, event.kind());
+        if placed.change == Change::Added {
+            let moved = self.adopt(conversation, placed.node);
+            let slots: Vec<_> = moved.into_iter().flat_map(|run| self.slots_of(conversation, run)).collect();
+            self.refresh(conversation, &slots, changes);
         }
         self.take_in(conversation, placed, event, changes);
         if let Body::ModelRetry(retry) = &event.body {
             self.discard(conversation, event, &retry.discards, changes);
+        }
+    }
+
+    /// The slots in which something of a run is seen.
+    fn slots_of(&self, conversation: &Conversation, run: u32) -> BTreeSet<Place> {
+        let blocks = conversation.blocks_of_run(run);
+        let messages = blocks.into_iter().filter_map(|block| conversation.block(block));
+        let summaries = self.summaries.get(&run).into_iter().flatten();
+        let of_summaries = summaries.filter_map(|summary| conversation.seen_at(*summary));
+        messages.map(|block| block.message).chain(of_summaries).collect()
+    }
+
+    /// Notes which code runs, and what it calls: a call that is made while code of its run is running is the code's.
+    fn follow_code(&mut self, conversation: &Conversation, placed: Placed, kind: Kind) {
+        if kind == Kind::ReplOutput {
+            let code = conversation.call_of(placed.node).and_then(|code| conversation.node(code));
+            code.map(|code| self.running.remove(&code.run_place()));
+            return;
+        }
+        let run = conversation.node(placed.node).map(Node::run_place);
+        let Some(run) = run.filter(|_| placed.change == Change::Added) else {
+            return;
+        };
+        match kind {
+            Kind::ReplInput => _ = self.running.insert(run, placed.node),
+            // A model that speaks has been told what its code came to.
+            Kind::Text | Kind::Reasoning => _ = self.running.remove(&run),
+            Kind::ToolCall if self.running.contains_key(&run) => _ = self.of_code.insert(placed.node),
+            _ => {}
         }
     }
 
@@ -192,6 +222,14 @@ impl Messages {
         }
         if self.runs[run as usize].is_none() {
             self.runs[run as usize] = Some(self.member(conversation, node));
+        }
+    }
+
+    /// Notes which run made a summary, if one did.
+    fn note_summary(&mut self, conversation: &Conversation, summary: Place) {
+        let run = conversation.message(summary).and_then(|message| message.run.as_ref());
+        if let Some(run) = run.and_then(|run| conversation.run_place(run.as_str())) {
+            self.summaries.entry(run).or_default().push(summary);
         }
     }
 
@@ -226,9 +264,10 @@ impl Messages {
         self.runs.get(run as usize).copied().flatten().is_some_and(|member| member.inside)
     }
 
-    /// Runs that waited for this node may turn out to be somebody's children; `true` if any did.
-    fn adopt(&mut self, conversation: &Conversation, node: Place) -> bool {
-        let mut moved = false;
+    /// Runs that waited for this node may turn out to be somebody's children, and are not in scope any more, or only now.
+    /// Gives those.
+    fn adopt(&mut self, conversation: &Conversation, node: Place) -> Vec<u32> {
+        let mut moved = Vec::new();
         let mut stack: Vec<_> = conversation.children_of(node).collect();
         while let Some(first) = stack.pop() {
             let Some(run) = conversation.node(first).map(Node::run_place) else {
@@ -240,17 +279,17 @@ impl Messages {
             let now = self.member(conversation, first);
             self.runs[run as usize] = Some(now);
             if was.orphan && was.inside != now.inside {
-                moved = true;
-                self.judge_again(conversation, now.inside, run);
+                self.judge_again(conversation, now.inside, run, &mut moved);
             }
         }
         moved
     }
 
     /// Runs that are in scope because of another follow it.
-    fn judge_again(&mut self, conversation: &Conversation, inside: bool, run: u32) {
+    fn judge_again(&mut self, conversation: &Conversation, inside: bool, run: u32, moved: &mut Vec<u32>) {
         let mut stack = vec![run];
         while let Some(run) = stack.pop() {
+            moved.push(run);
             for child in conversation.runs_caused_by(run) {
                 let Some(first) = conversation.first_of_run(child) else {
                     continue;
@@ -265,50 +304,70 @@ impl Messages {
         }
     }
 
-    fn turn_at(&self, message: Place) -> Option<u32> {
-        self.turn_of.get(message as usize).copied().flatten()
+    /// The turn in a slot.
+    fn turn_in(&self, slot: Place) -> Option<&Turn> {
+        if slot as usize >= self.turns.len() {
+            return None;
+        }
+        self.turns.get(slot as usize).as_deref()
+    }
+
+    /// The turn of a message, if it is shown; none of a summary has blocks, so nobody asks for its turn.
+    fn turn_of(&self, message: Place) -> Option<&Turn> {
+        self.turn_in(message).filter(|turn| turn.message == message)
     }
 
     /// One more thing that was said, called or answered.
     fn take_in(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
         let (kind, message) = (event.kind(), placed.message);
         // A turn stands where its message began, with whatever it began.
-        let turn = match self.turn_at(message) {
-            Some(turn) => turn,
-            None if conversation.is_active(message) && self.is_in_scope(conversation, message) => {
-                self.open_turn(message)
+        if self.turn_of(message).is_none() {
+            let is_seen = conversation.seen_in(message) == Some(message);
+            if !is_seen || !self.is_in_scope(conversation, message) {
+                return;
             }
-            None => return,
-        };
+            self.open_turn(message, message);
+        }
         let discarded = conversation.node(placed.node).is_none_or(Node::is_discarded);
-        if discarded || !matters(kind) {
+        if discarded || !matters(kind) || self.of_code.contains(&placed.node) {
             return;
         }
-        self.touch(turn);
+        self.touch(message);
         if matches!(kind, Kind::ToolResult | Kind::ReplOutput) {
             self.answered(conversation, placed.node, changes);
         } else if placed.new_block {
-            self.turns[turn as usize].push(placed.block, kind);
-            self.sizes.set(turn as usize, self.turns[turn as usize].size());
-            self.said(conversation, turn, kind, changes);
+            self.change(message, |turn| turn.push(placed.block, kind));
+            self.said(conversation, message, kind, changes);
         } else {
-            self.grown(conversation, turn, placed, event, changes);
+            self.grown(conversation, placed, event, changes);
+        }
+    }
+
+    /// Changes the turn in a slot.
+    fn change(&mut self, slot: Place, change: impl FnOnce(&mut Turn)) {
+        if let Some(turn) = self.turns.get_mut(slot as usize) {
+            change(turn);
+            self.sizes.set(slot as usize, turn.size());
         }
     }
 
     /// Says that there is one more block of something.
-    fn said(&self, conversation: &Conversation, at: u32, kind: Kind, changes: &mut Changes) {
-        if !changes.are_wanted() {
+    fn said(&self, conversation: &Conversation, message: Place, kind: Kind, changes: &mut Changes) {
+        let Some(turn) = self.turn_of(message).filter(|_| changes.are_wanted()) else {
             return;
-        }
-        let turn = &self.turns[at as usize];
-        let start = self.sizes.before(at as usize);
+        };
+        let start = self.sizes.before(message as usize);
         let spoken = start + turn.users;
         let say = write::Say { messages: self, conversation, turn };
         match kind {
             Kind::User => {
                 let nth = turn.users - 1;
                 changes.insert(path!["messages", start + nth], &say.user(nth));
+                return;
+            }
+            Kind::ReplInput => {
+                let nth = turn.codes.len() - 1;
+                changes.insert(path!["messages", spoken + turn.codes_start() + nth], &say.printed(nth));
                 return;
             }
             _ if turn.texts + turn.thoughts + turn.calls.len() == 1 => {
@@ -322,7 +381,7 @@ impl Messages {
                 changes.set(path!["messages", spoken, "reasoning"], &[say.last_thought()]);
             }
             Kind::Reasoning => changes.append(path!["messages", spoken, "reasoning"], &say.last_thought()),
-            Kind::ToolCall if turn.calls.len() - turn.codes == 1 => {
+            Kind::ToolCall if turn.calls.len() == 1 => {
                 changes.set(path!["messages", spoken, "tool_calls"], &[say.call(turn.calls.len() - 1)]);
             }
             Kind::ToolCall => {
@@ -330,26 +389,18 @@ impl Messages {
             }
             _ => {}
         }
-        if matches!(kind, Kind::ToolCall | Kind::ReplInput) {
+        if kind == Kind::ToolCall {
             let nth = turn.calls.len() - 1;
             changes.insert(path!["messages", spoken + 1 + nth], &say.answer(nth));
         }
     }
 
     /// Says that a block has grown, or that a call came again.
-    fn grown(
-        &self,
-        conversation: &Conversation,
-        at: u32,
-        placed: Placed,
-        event: &Event,
-        changes: &mut Changes,
-    ) {
-        if !changes.are_wanted() {
+    fn grown(&self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
+        let Some(turn) = self.turn_of(placed.message).filter(|_| changes.are_wanted()) else {
             return;
-        }
-        let turn = &self.turns[at as usize];
-        let spoken = self.sizes.before(at as usize) + turn.users;
+        };
+        let spoken = self.sizes.before(placed.message as usize) + turn.users;
         match &event.body {
             Body::Text(text) => changes.append(path!["messages", spoken, "content"], &text.content),
             Body::Reasoning(reasoning) => {
@@ -359,16 +410,12 @@ impl Messages {
                     changes.set(&[thought, path!["signature"]].concat(), signature);
                 }
             }
-            Body::ToolCall(_) | Body::ReplInput(_) => {
+            Body::ToolCall(_) => {
                 let say = write::Say { messages: self, conversation, turn };
                 let Ok(nth) = turn.calls.binary_search(&placed.block) else {
                     return;
                 };
-                if turn.codes == 0 {
-                    changes.set(path!["messages", spoken, "tool_calls", nth], &say.call(nth));
-                } else {
-                    changes.set(path!["messages", spoken], &say.assistant());
-                }
+                changes.set(path!["messages", spoken, "tool_calls", nth], &say.call(nth));
                 changes.set(path!["messages", spoken + 1 + nth], &say.answer(nth));
             }
             _ => {}
@@ -381,18 +428,19 @@ impl Messages {
         let Some(place) = call.and_then(|call| conversation.block_of(call)) else {
             return;
         };
-        let Some(at) = conversation.block(place).and_then(|block| self.turn_at(block.message)) else {
+        let Some(message) = conversation.block(place).map(|block| block.message) else {
             return;
         };
-        self.touch(at);
-        if !changes.are_wanted() {
+        self.touch(message);
+        let Some(turn) = self.turn_of(message).filter(|_| changes.are_wanted()) else {
             return;
-        }
-        let turn = &self.turns[at as usize];
+        };
+        let spoken = self.sizes.before(message as usize) + turn.users;
+        let say = write::Say { messages: self, conversation, turn };
         if let Ok(nth) = turn.calls.binary_search(&place) {
-            let place = self.sizes.before(at as usize) + turn.users + 1 + nth;
-            let say = write::Say { messages: self, conversation, turn };
-            changes.set(path!["messages", place], &say.answer(nth));
+            changes.set(path!["messages", spoken + 1 + nth], &say.answer(nth));
+        } else if let Ok(nth) = turn.codes.binary_search(&place) {
+            changes.set(path!["messages", spoken + turn.codes_start() + nth], &say.printed(nth));
         }
     }
 
@@ -406,71 +454,88 @@ impl Messages {
             ids.iter().flat_map(|id| kinds.iter().filter_map(|kind| conversation.own(run, id, *kind)));
         let blocks = nodes.flat_map(|node| conversation.blocks_of_node(node));
         let messages = blocks.filter_map(|block| conversation.block(block)).map(|block| block.message);
-        let turns: BTreeSet<u32> = messages.filter_map(|message| self.turn_at(message)).collect();
-        for turn in turns {
-            self.touch(turn);
-            let start = self.sizes.before(turn as usize);
-            for _ in 0..self.sizes.of(turn as usize) {
-                changes.remove(path!["messages", start]);
-            }
-            let message = self.turns[turn as usize].message;
-            self.turns[turn as usize] = Turn { message, ..Turn::default() };
-            self.fill(conversation, turn);
-            let say = write::Say { messages: self, conversation, turn: &self.turns[turn as usize] };
-            for (nth, message) in say.all().iter().enumerate() {
-                changes.insert(path!["messages", start + nth], message);
-            }
+        let messages: BTreeSet<_> = messages.filter(|message| self.turn_of(*message).is_some()).collect();
+        for message in messages {
+            self.take_out(message, changes);
+            self.bring_in(conversation, message, message, changes);
         }
     }
 
-    fn open_turn(&mut self, message: Place) -> u32 {
-        let turn = self.turns.len() as u32;
-        self.turns.push(Turn { message, ..Turn::default() });
-        self.sizes.push(0);
-        if self.turn_of.len() <= message as usize {
-            self.turn_of.resize(message as usize + 1, None);
-        }
-        self.turn_of[message as usize] = Some(turn);
-        turn
-    }
-
-    /// Puts the list together anew, after a change of what is active or of who belongs to whom.
-    fn rebuild(&mut self, conversation: &Conversation) {
-        (self.stale, self.kept) = (false, 0);
-        self.turns.clear();
-        self.turn_of.clear();
-        self.sizes = Weights::default();
-        for message in conversation.walk_messages() {
-            if self.is_in_scope(conversation, message) {
-                let turn = self.open_turn(message);
-                self.fill(conversation, turn);
+    /// Brings slots up to date: what must go goes first, then what must come comes.
+    fn refresh(&mut self, conversation: &Conversation, slots: &[Place], changes: &mut Changes) {
+        let mut coming = Vec::new();
+        for slot in slots {
+            let seen = conversation.seen_in(*slot);
+            let wanted = seen.filter(|message| self.is_in_scope(conversation, *message));
+            let now = self.turn_in(*slot).map(|turn| turn.message);
+            if now != wanted {
+                self.take_out(*slot, changes);
+                coming.extend(wanted.map(|message| (*slot, message)));
             }
         }
-    }
-
-    /// As it is to be read now.
-    fn fresh(&self, conversation: &Conversation) -> Cow<'_, Self> {
-        if !self.stale {
-            return Cow::Borrowed(self);
+        for (slot, message) in coming {
+            self.bring_in(conversation, slot, message, changes);
         }
-        let mut fresh = self.clone();
-        fresh.rebuild(conversation);
-        Cow::Owned(fresh)
     }
 
-    fn fill(&mut self, conversation: &Conversation, turn: u32) {
-        let message = self.turns[turn as usize].message;
-        let summary = conversation.message(message).is_some_and(|message| message.summary().is_some());
-        self.turns[turn as usize].is_summary = summary;
-        for place in conversation.blocks_of(message) {
-            let node = conversation.block(place).and_then(|block| conversation.node(block.node));
-            if let Some(node) = node.filter(|node| !node.is_discarded() && matters(node.kind()))
-                && !matches!(node.kind(), Kind::ToolResult | Kind::ReplOutput)
-            {
-                self.turns[turn as usize].push(place, node.kind());
+    /// Takes a turn out of its slot.
+    fn take_out(&mut self, slot: Place, changes: &mut Changes) {
+        if self.turn_in(slot).is_none() {
+            return;
+        }
+        self.touch(slot);
+        if changes.are_wanted() {
+            let start = self.sizes.before(slot as usize);
+            (0..self.sizes.of(slot as usize)).for_each(|_| changes.remove(path!["messages", start]));
+        }
+        *self.turns.get_mut(slot as usize) = None;
+        self.turns.show(slot as usize, false);
+        self.sizes.set(slot as usize, 0);
+    }
+
+    /// Puts a message into a slot that is empty, with all that was said in it.
+    fn bring_in(&mut self, conversation: &Conversation, slot: Place, message: Place, changes: &mut Changes) {
+        self.open_turn(slot, message);
+        self.fill(conversation, slot);
+        let Some(turn) = self.turn_in(slot).filter(|_| changes.are_wanted()) else {
+            return;
+        };
+        let start = self.sizes.before(slot as usize);
+        let said = write::Say { messages: self, conversation, turn }.all();
+        for (nth, message) in said.iter().enumerate() {
+            changes.insert(path!["messages", start + nth], message);
+        }
+    }
+
+    fn open_turn(&mut self, slot: Place, message: Place) {
+        while self.turns.len() <= slot as usize {
+            self.turns.push(None, false);
+            self.sizes.push(0);
+        }
+        *self.turns.get_mut(slot as usize) = Some(Box::new(Turn { message, ..Turn::default() }));
+        self.turns.show(slot as usize, true);
+        self.touch(slot);
+    }
+
+    /// Puts into the turn of a slot what was said in its message.
+    fn fill(&mut self, conversation: &Conversation, slot: Place) {
+        let Some(message) = self.turn_in(slot).map(|turn| turn.message) else {
+            return;
+        };
+        let is_summary = conversation.message(message).is_some_and(|message| message.summary().is_some());
+        let blocks = conversation.blocks_of(message).into_iter().filter_map(|place| {
+            let block = conversation.block(place).filter(|block| !self.of_code.contains(&block.node))?;
+            let node = conversation.node(block.node).filter(|node| !node.is_discarded())?;
+            let is_said = matters(node.kind()) && !matches!(node.kind(), Kind::ToolResult | Kind::ReplOutput);
+            is_said.then_some((place, node.kind()))
+        });
+        let blocks: Vec<_> = blocks.collect();
+        self.change(slot, |turn| {
+            turn.is_summary = is_summary;
+            for (block, kind) in blocks {
+                turn.push(block, kind);
             }
-        }
-        self.sizes.set(turn as usize, self.turns[turn as usize].size());
+        });
     }
 }
 
@@ -498,19 +563,21 @@ impl Projection for Messages {
         event: &Event,
         changes: &mut Changes,
     ) {
-        if matches!(event.kind(), Kind::Summary | Kind::HistoryCompacted | Kind::ActiveChanged) {
-            self.stale = true;
+        if let Some(placed) = placed {
+            self.enter_run(conversation, placed.node);
         }
+        for summed in conversation.summed() {
+            if let Summed::New { summary } = *summed {
+                self.note_summary(conversation, summary);
+            }
+        }
+        self.refresh(conversation, conversation.shifted(), changes);
         if let Some(placed) = placed {
             self.placed(conversation, placed, event, changes);
-        }
-        if self.stale && changes.are_wanted() {
-            self.rebuild(conversation);
-            changes.set(path!["messages"], &write::List { messages: Cow::Borrowed(self), conversation });
         }
     }
 
     fn snapshot<'a>(&'a self, conversation: &'a Conversation) -> impl Serialize + 'a {
-        write::Snapshot { messages: write::List { messages: self.fresh(conversation), conversation } }
+        write::Snapshot { messages: write::List { messages: self, conversation } }
     }
 }

@@ -8,6 +8,7 @@
 //! is ever moved within a list. [`Nested::walk`] gives the nodes as they are drawn.
 //! Start reading at [`Nested::apply`](View::apply).
 
+mod known;
 mod node;
 mod place;
 
@@ -27,6 +28,7 @@ use crate::index::Index;
 use crate::request::{Open, Standing};
 use crate::{Changes, View, path};
 
+use known::{At, Known};
 pub use node::{Level, Node};
 use place::{Anchor, RunPlace};
 
@@ -35,7 +37,7 @@ use place::{Anchor, RunPlace};
 /// The first event that speaks of a node fixes its parent; only a parent that was a guess is exchanged for
 /// the right one. Results and answers find their call and request by id; if there is none yet, a place is
 /// kept for it, flagged `orphan`, until it appears. Ids are told apart by session and branch, and those of
-/// calls also by run.
+/// calls and requests also by run; what does not say one of these finds its call or request all the same.
 #[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Nested {
@@ -44,6 +46,8 @@ pub struct Nested {
     #[serde_as(as = "Vec<(_, _)>")]
     scopes: BTreeMap<(Option<SessionId>, Option<BranchId>), usize>,
     keys: Index<Key>,
+    calls: Known,
+    requests: Known,
     #[serde_as(as = "Vec<(_, _)>")]
     runs: BTreeMap<(Option<usize>, RunId), RunPlace>,
     /// The turn each trace belongs to.
@@ -129,48 +133,65 @@ impl Nested {
 
     fn discard(&mut self, event: &Event, ids: &[String], changes: &mut Changes) -> Option<usize> {
         let run = event.head.run_id.clone()?;
-        let scope = self.scope(event, changes);
+        let (scope, at) = (self.scope(event, changes), At::of(event));
         for id in ids {
-            let call = (scope, Level::Call, Some(run.clone()), id.clone());
             let stream = self.streams.get(&(scope, run.clone(), id.clone()));
-            if let Some(place) = stream.or_else(|| self.keys.get(&call)) {
+            let call = || self.calls.exact(&at, &id.as_str().into());
+            if let Some(place) = stream.or_else(call) {
                 self.edit(place, changes, |node, edit| edit.put("discarded", &mut node.discarded, true));
             }
         }
         self.surroundings(event, changes)
     }
 
-    fn call_key(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> Key {
-        (self.scope(event, changes), Level::Call, event.head.run_id.clone(), id.to_string())
+    /// Adds a call where an event says.
+    fn add_call(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
+        let parent = self.parent_for(Level::Call, event, changes);
+        self.add(Node::new(Level::Call, id.as_str(), parent), changes)
     }
 
-    fn add_call(&mut self, key: Key, event: &Event, changes: &mut Changes) -> usize {
-        let anchor = (key.0, Anchor::Cause(key.3.clone()));
-        let call = self.find_or_add(key, event, changes);
-        self.anchor(anchor, call, changes);
-        call
+    /// Makes a call known by its id; if another call has that, by its run, too.
+    fn anchor_call(&mut self, event: &Event, id: &CallId, call: usize, changes: &mut Changes) {
+        let scope = self.scope(event, changes);
+        let mut anchor = (scope, Anchor::Cause(id.to_string()));
+        if self.anchors.get(&anchor).is_some_and(|known| known != call)
+            && let Some(run) = &event.head.run_id
+        {
+            anchor.1 = Anchor::Cause(format!("{run}/{id}"));
+        }
+        if self.anchors.get(&anchor).is_none() {
+            self.anchor(anchor, call, changes);
+        }
     }
 
     /// The call an event is about; a place is kept for one that has not appeared.
     fn call(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
-        let key = self.call_key(event, id, changes);
-        if let Some(call) = self.keys.get(&key) {
-            return call;
-        }
-        let call = self.add_call(key, event, changes);
-        self.keep(call, changes);
+        let (at, text) = (At::of(event), id.shared());
+        let known = self.calls.about(&at, &text, |place| {
+            !matches!(self.nodes[place].status.as_deref(), Some("done" | "error"))
+        });
+        let call = known.unwrap_or_else(|| {
+            let call = self.add_call(event, id, changes);
+            self.keep(call, changes);
+            self.anchor_call(event, id, call, changes);
+            call
+        });
+        self.calls.spoken_of(&at, &text, call);
         call
     }
 
     fn tool_call(&mut self, event: &Event, tool: &ToolCall, changes: &mut Changes) -> usize {
-        let key = self.call_key(event, &tool.id, changes);
-        let call = match self.keys.get(&key) {
+        let (at, text) = (At::of(event), tool.id.shared());
+        let known = self.calls.begins(&at, &text, |place| self.nodes[place].orphan);
+        let call = match known {
             Some(call) => {
                 self.appeared(call, None, event, changes);
                 call
             }
-            None => self.add_call(key, event, changes),
+            None => self.add_call(event, &tool.id, changes),
         };
+        self.calls.begun(&at, &text, call);
+        self.anchor_call(event, &tool.id, call, changes);
         self.edit(call, changes, |node, edit| {
             edit.put("label", &mut node.label, Some(tool.name.clone()));
             edit.fill("status", &mut node.status, Some("pending".to_owned()));
@@ -191,18 +212,19 @@ impl Nested {
     }
 
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> usize {
-        let key = (self.scope(event, changes), Level::Request, None, relay.id.to_string());
-        let known = self.keys.get(&key);
+        let (at, id) = (At::of(event), relay.id.shared());
+        let known = self.requests.begins(&at, &id, |place| self.nodes[place].orphan);
         let call = relay.tool_call_id.as_ref().map(|call| self.call(event, call, changes));
-        let call = call.or_else(|| self.execution(event, key.0));
-        let request = match (known, call) {
-            (Some(request), call) => {
-                self.appeared(request, call, event, changes);
-                request
-            }
-            (None, Some(call)) => self.add_keyed(key, Some(call), changes),
-            (None, None) => self.find_or_add(key, event, changes),
+        let scope = self.scope(event, changes);
+        let above = call.or_else(|| self.execution(event, scope));
+        let request = if let Some(request) = known {
+            self.appeared(request, above, event, changes);
+            request
+        } else {
+            let above = above.or_else(|| self.parent_for(Level::Request, event, changes));
+            self.add(Node::new(Level::Request, &id, above), changes)
         };
+        self.requests.begun(&at, &id, request);
         let asked = relay.prompt.clone().or_else(|| relay.params.as_ref().and_then(preview));
         let run = event.head.run_id.as_ref();
         let waits = run.is_some_and(|run| self.open.ask(request, run, relay));
@@ -223,13 +245,15 @@ impl Nested {
     }
 
     fn relay_resolved(&mut self, event: &Event, resolved: &RelayResolved, changes: &mut Changes) -> usize {
-        let key = (self.scope(event, changes), Level::Request, None, resolved.relay_id.to_string());
-        let known = self.keys.get(&key);
+        let (at, id) = (At::of(event), resolved.relay_id.shared());
+        let known = self.requests.about(&at, &id, |place| self.open.is_unanswered(&place));
         let request = known.unwrap_or_else(|| {
-            let request = self.find_or_add(key, event, changes);
+            let above = self.parent_for(Level::Request, event, changes);
+            let request = self.add(Node::new(Level::Request, &id, above), changes);
             self.keep(request, changes);
             request
         });
+        self.requests.spoken_of(&at, &id, request);
         if !self.open.answer(request) {
             return request;
         }

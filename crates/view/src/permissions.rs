@@ -7,8 +7,7 @@ use antiphon_event::body::request::{GrantAdded, Relay, RelayResolved};
 use antiphon_event::{Body, CallId, Event, FlowNodeId, Json, RelayId, RelayKind, RunId, Scope, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::index::ByRun;
-use crate::request::Open;
+use crate::request::Requests;
 use crate::value::{agent_name, given, put, renew};
 use crate::{Changes, View, path};
 
@@ -20,10 +19,10 @@ pub use crate::request::Standing as Status;
 /// request arrives.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Permissions {
+    /// All requests, by their number.
     requests: Vec<Request>,
     grants: Vec<Grant>,
-    by_id: ByRun,
-    open: Open<usize>,
+    known: Requests,
 }
 
 /// One request to a person.
@@ -125,7 +124,7 @@ impl View for Permissions {
             requests: &'a [Request],
             grants: &'a [Grant],
         }
-        Snapshot { pending: self.open.len(), requests: &self.requests, grants: &self.grants }
+        Snapshot { pending: self.known.waiting(), requests: &self.requests, grants: &self.grants }
     }
 }
 
@@ -137,7 +136,7 @@ impl Permissions {
 
     /// The requests that wait for an answer, first come, first served.
     pub fn pending(&self) -> impl Iterator<Item = &Request> {
-        self.open.places().map(|place| &self.requests[*place])
+        self.known.numbers_waiting().map(|number| &self.requests[number])
     }
 
     /// What holds without asking, in the order it was granted.
@@ -146,9 +145,7 @@ impl Permissions {
     }
 
     fn asked(&mut self, run: &RunId, event: &Event, relay: &Relay, changes: &mut Changes) {
-        let id = relay.id.shared();
-        let orphan = || self.by_id.latest(&id).filter(|place| self.requests[*place].orphan);
-        let known = self.by_id.exact(run, &id).or_else(orphan);
+        let (place, waits) = self.known.ask(run, relay);
         let asked = Request {
             id: relay.id.clone(),
             status: Status::Pending,
@@ -167,21 +164,19 @@ impl Permissions {
             expires_at: relay.expires_at,
             answer: None,
         };
-        let place = self.keep(known, asked, changes);
-        self.by_id.insert(run, &id, place);
-        if self.open.ask(place, run, relay) {
-            changes.set(path!["pending"], &self.open.len());
+        self.keep(place, asked, changes);
+        if waits {
+            changes.set(path!["pending"], &self.known.waiting());
         }
     }
 
     /// Adds a request, or puts it in the place of one that was seen or answered before, with its answer.
-    fn keep(&mut self, known: Option<usize>, mut asked: Request, changes: &mut Changes) -> usize {
-        let Some(place) = known else {
+    fn keep(&mut self, place: usize, mut asked: Request, changes: &mut Changes) {
+        let Some(request) = self.requests.get_mut(place) else {
             changes.append(path!["requests"], &asked);
             self.requests.push(asked);
-            return self.requests.len() - 1;
+            return;
         };
-        let request = &mut self.requests[place];
         if let Some(answer) = request.answer.take() {
             asked.status = request.status;
             asked.answer = Some(answer);
@@ -189,7 +184,6 @@ impl Permissions {
         asked.asked_at = request.asked_at.or(asked.asked_at);
         *request = asked;
         changes.set(path!["requests", place], request);
-        place
     }
 
     fn answered(
@@ -199,12 +193,12 @@ impl Permissions {
         resolved: &RelayResolved,
         changes: &mut Changes,
     ) {
-        let id = resolved.relay_id.shared();
-        let own = run.and_then(|run| self.by_id.exact(run, &id));
-        let waits = |place: &usize| run.is_none() || self.requests[*place].answer.is_none();
-        let known = own.or_else(|| self.by_id.latest(&id).filter(waits));
-        let place = known.unwrap_or_else(|| self.orphan(run, &resolved.relay_id, changes));
-        if self.requests[place].answer.is_some() {
+        let waited = self.known.waiting();
+        let (place, counts) = self.known.answer(run, &resolved.relay_id);
+        if place == self.requests.len() {
+            self.keep(place, orphan(run, &resolved.relay_id), changes);
+        }
+        if !counts {
             return;
         }
         let answer = Answer {
@@ -217,40 +211,10 @@ impl Permissions {
             reason: resolved.reason.clone(),
         };
         let status = Status::of(resolved);
-        let waited = self.open.len();
         let request = &mut self.requests[place];
         renew(&mut request.answer, Some(answer), changes, path!["requests", place, "answer"]);
         put(&mut request.status, status, changes, path!["requests", place, "status"]);
-        self.open.answer(place);
         self.count(waited, changes);
-    }
-
-    /// A row for an answer whose request nobody saw.
-    fn orphan(&mut self, run: Option<&RunId>, id: &RelayId, changes: &mut Changes) -> usize {
-        let request = Request {
-            id: id.clone(),
-            status: Status::Closed,
-            orphan: true,
-            kind: None,
-            run_id: run.cloned(),
-            agent: None,
-            node_id: None,
-            tool_call_id: None,
-            tool: None,
-            params: None,
-            prompt: None,
-            options: None,
-            schema: None,
-            asked_at: None,
-            expires_at: None,
-            answer: None,
-        };
-        let place = self.keep(None, request, changes);
-        match run {
-            Some(run) => self.by_id.insert(run, &id.shared(), place),
-            None => self.by_id.insert_anywhere(&id.shared(), place),
-        }
-        place
     }
 
     fn granted(&mut self, event: &Event, granted: &GrantAdded, changes: &mut Changes) {
@@ -266,8 +230,8 @@ impl Permissions {
 
     /// Nobody waits any more for what an event shows to be over.
     fn settle(&mut self, event: &Event, changes: &mut Changes) {
-        let waited = self.open.len();
-        for (place, standing) in self.open.settle(event) {
+        let waited = self.known.waiting();
+        for (place, standing) in self.known.settle(event) {
             let status = &mut self.requests[place].status;
             put(status, standing, changes, path!["requests", place, "status"]);
         }
@@ -276,8 +240,30 @@ impl Permissions {
 
     /// Says how many wait, if that has changed.
     fn count(&self, waited: usize, changes: &mut Changes) {
-        if self.open.len() != waited {
-            changes.set(path!["pending"], &self.open.len());
+        if self.known.waiting() != waited {
+            changes.set(path!["pending"], &self.known.waiting());
         }
+    }
+}
+
+/// A row for an answer whose request nobody saw.
+fn orphan(run: Option<&RunId>, id: &RelayId) -> Request {
+    Request {
+        id: id.clone(),
+        status: Status::Closed,
+        orphan: true,
+        kind: None,
+        run_id: run.cloned(),
+        agent: None,
+        node_id: None,
+        tool_call_id: None,
+        tool: None,
+        params: None,
+        prompt: None,
+        options: None,
+        schema: None,
+        asked_at: None,
+        expires_at: None,
+        answer: None,
     }
 }

@@ -21,7 +21,7 @@ use crate::brief::preview;
 use crate::edit::Edit;
 use crate::forest::Forest;
 use crate::lapse::lapse;
-use crate::request::Open;
+use crate::request::Requests;
 use crate::{Changes, Tally, View, path};
 
 pub use turn::{Output, Pending, Phase, ReplRun, Turn, TurnRef};
@@ -46,8 +46,9 @@ pub struct Repl {
     owners: BTreeMap<ReplId, RunId>,
     /// Runs that wait for the code that caused them.
     waiting: BTreeMap<ParentId, Vec<RunId>>,
-    relays: BTreeMap<RelayId, TurnRef>,
-    open: Open<RelayId>,
+    requests: Requests,
+    /// The turns of the requests that wait, by their number.
+    relays: BTreeMap<usize, (TurnRef, RelayId)>,
 }
 
 impl Repl {
@@ -225,9 +226,10 @@ impl Repl {
     }
 
     fn relay(&mut self, id: &RunId, relay: &Relay, changes: &mut Changes) {
+        let (request, waits) = self.requests.ask(id, relay);
         // Asked again, it is asked in the turn of now.
-        self.no_longer_pending(&relay.id, changes);
-        if !self.open.ask(relay.id.clone(), id, relay) {
+        self.no_longer_pending(request, changes);
+        if !waits {
             return;
         }
         let turn = self.last_turn(id, changes);
@@ -236,21 +238,21 @@ impl Repl {
         if let Some(place) = self.places.get(id) {
             changes.set(path!["runs", *place, "turns", turn, "pending", relay.id.as_str()], &pending);
         }
-        self.relays.insert(relay.id.clone(), TurnRef { run_id: id.clone(), turn });
+        self.relays.insert(request, (TurnRef { run_id: id.clone(), turn }, relay.id.clone()));
         self.edit_turn(id, turn, changes, |turn, _| {
             turn.pending.insert(relay.id.clone(), pending);
         });
     }
 
-    fn no_longer_pending(&mut self, relay: &RelayId, changes: &mut Changes) {
-        let Some(TurnRef { run_id, turn }) = self.relays.remove(relay) else {
+    fn no_longer_pending(&mut self, request: usize, changes: &mut Changes) {
+        let Some((TurnRef { run_id, turn }, relay)) = self.relays.remove(&request) else {
             return;
         };
         if let Some(place) = self.places.get(&run_id) {
             changes.remove(path!["runs", *place, "turns", turn, "pending", relay.as_str()]);
         }
         self.edit_turn(&run_id, turn, changes, |turn, _| {
-            turn.pending.remove(relay);
+            turn.pending.remove(&relay);
         });
     }
 
@@ -283,11 +285,11 @@ impl View for Repl {
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
         if let Body::RelayResolved(resolved) = &event.body {
-            self.open.answer(resolved.relay_id.clone());
-            return self.no_longer_pending(&resolved.relay_id, changes);
+            let (request, _) = self.requests.answer(event.head.run_id.as_ref(), &resolved.relay_id);
+            return self.no_longer_pending(request, changes);
         }
-        for (relay, _) in self.open.settle(event) {
-            self.no_longer_pending(&relay, changes);
+        for (request, _) in self.requests.settle(event) {
+            self.no_longer_pending(request, changes);
         }
         let Some(id) = &event.head.run_id else {
             return;

@@ -5,14 +5,16 @@
 //! allow that; or its run is over. An answer that is told later still counts.
 //!
 //! In: requests, answers and all other events. Out: what an event settles, by the place each view gives its
-//! requests. Start reading at [`Open::settle`].
+//! requests. Start reading at [`Open::settle`]; [`Requests`] says which request an answer is for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::{Body, CallId, EndReason, Event, NodeStatus, RelayKind, RunId};
+use antiphon_event::{Body, CallId, EndReason, Event, NodeStatus, RelayId, RelayKind, RunId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
+
+use crate::index::ByRun;
 
 /// How a request stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +66,7 @@ impl Standing {
 /// A place that is settled without an answer is forgotten: whoever asks there again waits again. What one event
 /// costs depends on what it settles, and on the number of open requests only by its logarithm.
 #[serde_as]
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound(serialize = "P: Ord + Serialize", deserialize = "P: Ord + Deserialize<'de>"))]
 pub(crate) struct Open<P> {
     #[serde_as(as = "Vec<(_, _)>")]
@@ -101,6 +103,11 @@ impl<P: Ord + Clone> Open<P> {
     pub(crate) fn answer(&mut self, place: P) -> bool {
         self.close(&place);
         self.answered.insert(place)
+    }
+
+    /// Whether no answer is known.
+    pub(crate) fn is_unanswered(&self, place: &P) -> bool {
+        !self.answered.contains(place)
     }
 
     /// What an event settles that is no answer itself.
@@ -165,6 +172,71 @@ impl<P: Ord + Clone> Open<P> {
     /// The places of the requests that wait, in order.
     pub(crate) fn places(&self) -> impl Iterator<Item = &P> {
         self.asked.keys()
+    }
+}
+
+/// Requests by number, from 0 in the order they were heard of: which of them an answer is for, and which wait.
+///
+/// Equal ids in two runs are two requests. An answer that came before its request has the number of that.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Requests {
+    by_id: ByRun,
+    heard: Vec<Heard>,
+    open: Open<usize>,
+}
+
+/// What was heard of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Heard {
+    /// The request.
+    Question,
+    /// An answer that somebody gave in a run.
+    Answer,
+    /// An answer that named no run.
+    AnswerAnywhere,
+}
+
+impl Requests {
+    /// The number of a request, and whether it waits now; it does not if its answer came before.
+    pub(crate) fn ask(&mut self, run: &RunId, relay: &Relay) -> (usize, bool) {
+        let id = relay.id.shared();
+        let known = self.by_id.begins(run, &id, |number| self.heard[number] != Heard::Question);
+        let number = known.unwrap_or_else(|| self.add(Heard::Question));
+        self.heard[number] = Heard::Question;
+        self.by_id.begun(run, &id, number);
+        (number, self.open.ask(number, run, relay))
+    }
+
+    /// The number of the request that an answer is for, and whether it is the first and counts.
+    pub(crate) fn answer(&mut self, run: Option<&RunId>, relay: &RelayId) -> (usize, bool) {
+        let id = relay.shared();
+        let known = self.by_id.about(run, &id, |number| {
+            self.open.is_unanswered(&number) || self.heard[number] == Heard::AnswerAnywhere
+        });
+        let heard = if run.is_some() { Heard::Answer } else { Heard::AnswerAnywhere };
+        let number = known.unwrap_or_else(|| self.add(heard));
+        self.by_id.spoken_of(run, &id, number);
+        (number, self.open.answer(number))
+    }
+
+    fn add(&mut self, heard: Heard) -> usize {
+        self.heard.push(heard);
+        self.heard.len() - 1
+    }
+
+    /// What an event settles that is no answer itself.
+    pub(crate) fn settle(&mut self, event: &Event) -> Vec<(usize, Standing)> {
+        self.open.settle(event)
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The numbers of those that wait, in order.
+    pub(crate) fn numbers_waiting(&self) -> impl Iterator<Item = usize> {
+        self.open.places().copied()
     }
 }
 

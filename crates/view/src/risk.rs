@@ -8,16 +8,18 @@ mod rule;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use antiphon_event::body::flow::{NodeEnd, NodeStart};
 use antiphon_event::body::request::Relay;
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{Body, ErrorCode, Event, NodeType, RunId};
+use antiphon_event::{Body, ErrorCode, Event, NodeType, RelayId, RunId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
 use crate::edit::Edit;
-use crate::request::{Open, Standing};
+use crate::index::ByRun;
+use crate::request::{Requests, Standing};
 use crate::{Changes, View, path};
 
 use rule::Fate;
@@ -32,16 +34,22 @@ pub use step::{Counts, Effect, State, Step, StepKind, Then};
 pub struct Risk {
     steps: Vec<Step>,
     counts: Counts,
-    #[serde_as(as = "Vec<(_, _)>")]
-    places: BTreeMap<(StepKind, Option<RunId>, String), usize>,
+    calls: ByRun,
+    codes: ByRun,
+    /// Steps that were only spoken of: their beginning has not been told.
+    kept: BTreeSet<usize>,
     /// Steps of each run that have no end; requests are not among them, as they outlive a run that is cut off.
     open: BTreeMap<RunId, BTreeSet<usize>>,
-    requests: Open<usize>,
+    requests: Requests,
+    /// The step of each request, by its number.
+    asked: Vec<usize>,
     /// What becomes of calls that were proposed, once they have started.
     #[serde_as(as = "Vec<(_, _)>")]
     proposed: BTreeMap<usize, Fate>,
     /// Model calls of each run, and the one under way.
     models: BTreeMap<RunId, Models>,
+    #[serde_as(as = "Vec<(_, _)>")]
+    attempts: BTreeMap<(Option<RunId>, String), usize>,
     /// The latest attempt at each node.
     #[serde_as(as = "Vec<(_, _)>")]
     nodes: BTreeMap<(RunId, String), usize>,
@@ -53,6 +61,22 @@ struct Models {
     open: Option<usize>,
 }
 
+/// What has an id that a run gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Call,
+    Code,
+}
+
+impl Work {
+    fn step(self) -> StepKind {
+        match self {
+            Self::Call => StepKind::Tool,
+            Self::Code => StepKind::Code,
+        }
+    }
+}
+
 impl Risk {
     /// All steps, in the order they began.
     pub fn steps(&self) -> &[Step] {
@@ -61,7 +85,7 @@ impl Risk {
 
     /// Steps that have begun and not ended, run by run, requests last.
     pub fn in_flight(&self) -> impl Iterator<Item = &Step> {
-        let relays = self.places.range((StepKind::Relay, None, String::new())..).map(|(_, place)| *place);
+        let relays = self.requests.numbers_waiting().map(|number| self.asked[number]);
         let open = self.open.values().flatten().copied().chain(relays);
         open.map(|place| &self.steps[place]).filter(|step| step.state == State::InFlight)
     }
@@ -73,8 +97,6 @@ impl Risk {
 
     fn begin(&mut self, step: Step, changes: &mut Changes) -> usize {
         let place = self.steps.len();
-        let key = (step.kind, step.run_id.clone().filter(|_| step.kind != StepKind::Relay), step.id.clone());
-        self.places.insert(key, place);
         if let Some(run) = step.run_id.as_ref().filter(|_| step.kind != StepKind::Relay) {
             self.open.entry(run.clone()).or_default().insert(place);
         }
@@ -133,16 +155,79 @@ impl Risk {
         });
     }
 
-    fn find(&self, kind: StepKind, run: Option<&RunId>, id: &str) -> Option<usize> {
-        self.places.get(&(kind, run.cloned(), id.to_owned())).copied()
+    fn of(&mut self, kind: Work) -> &mut ByRun {
+        match kind {
+            Work::Call => &mut self.calls,
+            Work::Code => &mut self.codes,
+        }
     }
 
-    /// Ends a step by its id; one that was never begun is recorded all the same.
-    fn end_by_id(&mut self, kind: StepKind, id: &str, event: &Event, changes: &mut Changes) {
-        let run = event.head.run_id.as_ref().filter(|_| kind != StepKind::Relay);
-        let place = self.find(kind, run, id).unwrap_or_else(|| {
-            let step = Step { run_id: run.cloned(), started_at: None, ..begun(kind, id, event) };
-            self.begin(step, changes)
+    /// The step of a call, or of code, that something was said about in the run of an event.
+    fn about(&mut self, kind: Work, event: &Event, id: &Arc<str>) -> Option<usize> {
+        let run = event.head.run_id.as_ref();
+        let by_id = if kind == Work::Call { &self.calls } else { &self.codes };
+        let place = by_id.about(run, id, |place| self.steps[place].state != State::Recorded)?;
+        self.of(kind).spoken_of(run, id, place);
+        Some(place)
+    }
+
+    /// The step of a call, or of code, that begins with an event, if it was spoken of before.
+    fn begins(&mut self, kind: Work, event: &Event, id: &Arc<str>, changes: &mut Changes) -> Option<usize> {
+        let run = event.head.run_id.as_ref()?;
+        let by_id = if kind == Work::Call { &self.calls } else { &self.codes };
+        let place = by_id.begins(run, id, |place| self.kept.contains(&place))?;
+        self.of(kind).begun(run, id, place);
+        self.appear(place, event, changes);
+        Some(place)
+    }
+
+    /// What was only spoken of is told now, by its own run.
+    fn appear(&mut self, place: usize, event: &Event, changes: &mut Changes) {
+        let Some(run) = event.head.run_id.as_ref().filter(|_| self.kept.remove(&place)) else {
+            return;
+        };
+        let before = self.steps[place].run_id.as_ref();
+        let was_open =
+            before.and_then(|before| self.open.get_mut(before)).is_some_and(|open| open.remove(&place));
+        if was_open {
+            self.open.entry(run.clone()).or_default().insert(place);
+        }
+        self.edit(place, changes, |step, edit| edit.put("runId", &mut step.run_id, Some(run.clone())));
+    }
+
+    /// Adds the step of a call, or of code, that has not been told itself.
+    fn keep(&mut self, kind: Work, id: &Arc<str>, step: Step, event: &Event, changes: &mut Changes) -> usize {
+        let place = self.begin(step, changes);
+        self.kept.insert(place);
+        self.of(kind).spoken_of(event.head.run_id.as_ref(), id, place);
+        place
+    }
+
+    /// Ends a call, or code; one that was never begun is recorded all the same.
+    fn end_work(&mut self, kind: Work, id: &Arc<str>, event: &Event, changes: &mut Changes) {
+        let place = self.about(kind, event, id).unwrap_or_else(|| {
+            let step = Step { started_at: None, ..begun(kind.step(), id, event) };
+            self.keep(kind, id, step, event, changes)
+        });
+        self.end(place, State::Recorded, None, event, changes);
+    }
+
+    fn attempt(&self, event: &Event, id: &str) -> Option<usize> {
+        self.attempts.get(&(event.head.run_id.clone(), id.to_owned())).copied()
+    }
+
+    fn begin_attempt(&mut self, id: &str, step: Step, changes: &mut Changes) -> usize {
+        let run = step.run_id.clone();
+        let place = self.begin(step, changes);
+        self.attempts.insert((run, id.to_owned()), place);
+        place
+    }
+
+    /// Ends an attempt at a node; one that was never begun is recorded all the same.
+    fn end_attempt(&mut self, id: &str, event: &Event, changes: &mut Changes) {
+        let place = self.attempt(event, id).unwrap_or_else(|| {
+            let step = Step { started_at: None, ..begun(StepKind::Node, id, event) };
+            self.begin_attempt(id, step, changes)
         });
         self.end(place, State::Recorded, None, event, changes);
     }
@@ -174,7 +259,8 @@ impl Risk {
         let why = Some("discarded; the model is asked again");
         self.model_ends(why, event, changes);
         for id in discards {
-            if let Some(call) = self.find(StepKind::Tool, event.head.run_id.as_ref(), id) {
+            let run = event.head.run_id.as_ref();
+            if let Some(call) = run.and_then(|run| self.calls.exact(run, &id.as_str().into())) {
                 self.end(call, State::Recorded, why, event, changes);
             }
         }
@@ -183,7 +269,8 @@ impl Risk {
     /// A call is proposed at first; when it is told again, it is about to run.
     fn tool_call(&mut self, event: &Event, call: &ToolCall, changes: &mut Changes) {
         let (effect, fate) = rule::tool(event, call);
-        if let Some(place) = self.find(StepKind::Tool, event.head.run_id.as_ref(), call.id.as_str()) {
+        let id = call.id.shared();
+        if let Some(place) = self.begins(Work::Call, event, &id, changes) {
             self.proposed.remove(&place);
             self.edit(place, changes, |step, edit| {
                 edit.put("name", &mut step.name, Some(call.name.clone()));
@@ -192,17 +279,19 @@ impl Risk {
             self.judge(place, fate, changes);
             return;
         }
-        let step =
-            Step { name: Some(call.name.clone()), effect, ..begun(StepKind::Tool, call.id.as_str(), event) };
+        let step = Step { name: Some(call.name.clone()), effect, ..begun(StepKind::Tool, &id, event) };
         let place = self.begin(judged(step, Fate::Proposed), changes);
+        if let Some(run) = &event.head.run_id {
+            self.calls.begun(run, &id, place);
+        }
         self.proposed.insert(place, fate);
     }
 
     /// Progress proves that a call has started, if it was told only once or not at all.
-    fn tool_runs(&mut self, event: &Event, id: &str, name: &str, changes: &mut Changes) {
-        let Some(place) = self.find(StepKind::Tool, event.head.run_id.as_ref(), id) else {
+    fn tool_runs(&mut self, event: &Event, id: &Arc<str>, name: &str, changes: &mut Changes) {
+        let Some(place) = self.about(Work::Call, event, id) else {
             let step = Step { name: Some(name.to_owned()), ..begun(StepKind::Tool, id, event) };
-            self.begin(judged(step, Fate::InDoubt), changes);
+            self.keep(Work::Call, id, judged(step, Fate::InDoubt), event, changes);
             return;
         };
         if let Some(fate) = self.proposed.remove(&place) {
@@ -232,7 +321,7 @@ impl Risk {
             effect,
             ..begun(StepKind::Node, &id, event)
         };
-        let place = self.begin(judged(step, fate), changes);
+        let place = self.begin_attempt(&id, judged(step, fate), changes);
         self.nodes.insert(latest, place);
         Some(())
     }
@@ -240,11 +329,11 @@ impl Risk {
     fn node_end(&mut self, event: &Event, end: &NodeEnd, changes: &mut Changes) -> Option<()> {
         let id = format!("{}:{}:{}", event.head.node_id.as_ref()?, end.execution, end.attempt);
         let in_doubt = end.error.as_ref().is_some_and(|error| error.code == Some(ErrorCode::InDoubt));
-        match self.find(StepKind::Node, event.head.run_id.as_ref(), &id) {
+        match self.attempt(event, &id) {
             Some(place) if in_doubt => {
                 self.end(place, State::Unknown, Some("nobody knows whether it was done"), event, changes);
             }
-            _ => self.end_by_id(StepKind::Node, &id, event, changes),
+            _ => self.end_attempt(&id, event, changes),
         }
         Some(())
     }
@@ -257,17 +346,23 @@ impl Risk {
     }
 
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) {
-        let known = self.find(StepKind::Relay, None, relay.id.as_str());
-        let place = known.unwrap_or_else(|| {
-            let name = relay.tool.clone().unwrap_or_else(|| relay.kind.to_string());
-            let step = Step {
-                name: Some(name),
-                effect: Some(Effect::Human),
-                ..begun(StepKind::Relay, relay.id.as_str(), event)
-            };
-            self.begin(judged(step, Fate::Open), changes)
-        });
-        let waits = event.head.run_id.as_ref().is_some_and(|run| self.requests.ask(place, run, relay));
+        let Some(run) = &event.head.run_id else { return };
+        let (number, waits) = self.requests.ask(run, relay);
+        let name = Some(relay.tool.clone().unwrap_or_else(|| relay.kind.to_string()));
+        let Some(place) = self.asked.get(number).copied() else {
+            let step = begun(StepKind::Relay, relay.id.as_str(), event);
+            let step = Step { name, effect: Some(Effect::Human), ..step };
+            let place = self.begin(judged(step, Fate::Open), changes);
+            self.asked.push(place);
+            return;
+        };
+        if self.kept.contains(&place) {
+            self.appear(place, event, changes);
+            self.edit(place, changes, |step, edit| {
+                edit.put("name", &mut step.name, name);
+                edit.put("effect", &mut step.effect, Some(Effect::Human));
+            });
+        }
         if waits {
             self.reopen(place, changes);
         }
@@ -283,17 +378,25 @@ impl Risk {
     }
 
     /// An answer; one to what nobody was seen to ask is recorded all the same.
-    fn answered(&mut self, event: &Event, id: &str, changes: &mut Changes) {
-        self.end_by_id(StepKind::Relay, id, event, changes);
-        if let Some(place) = self.find(StepKind::Relay, None, id).filter(|place| self.requests.answer(*place))
-        {
+    fn answered(&mut self, event: &Event, id: &RelayId, changes: &mut Changes) {
+        let (number, counts) = self.requests.answer(event.head.run_id.as_ref(), id);
+        let place = self.asked.get(number).copied().unwrap_or_else(|| {
+            let step = Step { run_id: None, started_at: None, ..begun(StepKind::Relay, id.as_str(), event) };
+            let place = self.begin(step, changes);
+            self.kept.insert(place);
+            self.asked.push(place);
+            place
+        });
+        self.end(place, State::Recorded, None, event, changes);
+        if counts {
             self.edit(place, changes, |step, edit| edit.clear("why", &mut step.why));
         }
     }
 
     /// Nobody waits any more for what an event shows to be over.
     fn settle(&mut self, event: &Event, changes: &mut Changes) {
-        for (place, standing) in self.requests.settle(event) {
+        for (number, standing) in self.requests.settle(event) {
+            let place = self.asked[number];
             let why = match standing {
                 Standing::AnsweredElsewhere => "its call went on; the answer was not told",
                 _ => "its run is over, and nobody waits for an answer",
@@ -302,9 +405,12 @@ impl Risk {
         }
     }
 
-    fn code(&mut self, event: &Event, id: &str, changes: &mut Changes) {
-        if self.find(StepKind::Code, event.head.run_id.as_ref(), id).is_none() {
-            self.begin(judged(begun(StepKind::Code, id, event), Fate::Code), changes);
+    fn code(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) {
+        if self.begins(Work::Code, event, id, changes).is_none() {
+            let place = self.begin(judged(begun(StepKind::Code, id, event), Fate::Code), changes);
+            if let Some(run) = &event.head.run_id {
+                self.codes.begun(run, id, place);
+            }
         }
     }
 
@@ -348,13 +454,13 @@ impl View for Risk {
             Body::ModelRetry(retry) => self.retry(&retry.discards, event, changes),
             Body::ToolCall(call) => self.tool_call(event, call, changes),
             Body::ToolProgress(progress) => {
-                self.tool_runs(event, progress.tool_call_id.as_str(), &progress.name, changes);
+                self.tool_runs(event, &progress.tool_call_id.shared(), &progress.name, changes);
             }
-            Body::ToolResult(result) => self.end_by_id(StepKind::Tool, result.id.as_str(), event, changes),
-            Body::ReplInput(input) => self.code(event, input.id.as_str(), changes),
-            Body::ReplOutput(output) => self.end_by_id(StepKind::Code, output.id.as_str(), event, changes),
+            Body::ToolResult(result) => self.end_work(Work::Call, &result.id.shared(), event, changes),
+            Body::ReplInput(input) => self.code(event, &input.id.shared(), changes),
+            Body::ReplOutput(output) => self.end_work(Work::Code, &output.id.shared(), event, changes),
             Body::Relay(relay) => self.relay(event, relay, changes),
-            Body::RelayResolved(resolved) => self.answered(event, resolved.relay_id.as_str(), changes),
+            Body::RelayResolved(resolved) => self.answered(event, &resolved.relay_id, changes),
             Body::NodeStart(start) => {
                 self.node_start(event, start, changes);
             }
@@ -364,7 +470,7 @@ impl View for Risk {
             Body::NodeRetry(retry) => {
                 if let Some(node) = &event.head.node_id {
                     let id = format!("{node}:{}:{}", retry.execution, retry.attempt);
-                    self.end_by_id(StepKind::Node, &id, event, changes);
+                    self.end_attempt(&id, event, changes);
                 }
             }
             Body::Interrupt(_) => {

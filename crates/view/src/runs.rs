@@ -9,13 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::body::lifecycle::HarnessEnd;
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{
-    AgentId, Body, EndReason, Event, FlowNodeId, NodeStatus, ParentId, RelayId, RunId, Timestamp,
-};
+use antiphon_event::{AgentId, Body, EndReason, Event, FlowNodeId, NodeStatus, ParentId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::index::{ByRun, Index};
-use crate::request::Open;
+use crate::index::Index;
+use crate::request::Requests;
 use crate::usage::Totals;
 use crate::value::{agent_name, fill, put};
 use crate::{Changes, View, path};
@@ -30,11 +28,9 @@ pub struct Runs {
     rows: Vec<Run>,
     by_id: Index<RunId>,
     waits: Vec<Waits>,
-    /// The run that asked, by the request.
-    relays: ByRun,
-    /// Answers that came before their requests.
-    early: BTreeSet<RelayId>,
-    open: Open<(usize, RelayId)>,
+    requests: Requests,
+    /// The run that asked, by the number of the request.
+    asked_by: BTreeMap<usize, usize>,
     family: Family,
 }
 
@@ -111,7 +107,7 @@ pub enum Status {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Waits {
     /// Open requests, with the node each is for.
-    requests: BTreeMap<RelayId, Option<FlowNodeId>>,
+    requests: BTreeMap<usize, Option<FlowNodeId>>,
     nodes: BTreeSet<FlowNodeId>,
 }
 
@@ -119,8 +115,8 @@ impl View for Runs {
     const NAME: &'static str = "runs";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
-        for ((place, relay), _) in self.open.settle(event) {
-            self.settled(place, &relay, changes);
+        for (request, _) in self.requests.settle(event) {
+            self.settled(request, changes);
         }
         match (&event.body, &event.head.run_id) {
             (Body::RelayResolved(answer), run) => self.answered(run.as_ref(), answer, changes),
@@ -243,10 +239,10 @@ impl Runs {
                 self.wait(place, changes);
             }
             Body::Relay(relay) => {
-                self.relays.insert(&run.run_id, &relay.id.shared(), place);
-                let waits = self.open.ask((place, relay.id.clone()), &run.run_id, relay);
-                if !self.early.remove(&relay.id) && waits {
-                    self.waits[place].requests.insert(relay.id.clone(), event.head.node_id.clone());
+                let (request, waits) = self.requests.ask(&run.run_id, relay);
+                self.asked_by.insert(request, place);
+                if waits {
+                    self.waits[place].requests.insert(request, event.head.node_id.clone());
                     self.wait(place, changes);
                 }
             }
@@ -258,20 +254,15 @@ impl Runs {
     }
 
     fn answered(&mut self, run: Option<&RunId>, answer: &RelayResolved, changes: &mut Changes) {
-        let id = answer.relay_id.shared();
-        let own = run.and_then(|run| self.relays.exact(run, &id));
-        let Some(place) = own.or_else(|| self.relays.latest(&id)) else {
-            self.early.insert(answer.relay_id.clone());
-            return;
-        };
-        self.open.answer((place, answer.relay_id.clone()));
-        self.settled(place, &answer.relay_id, changes);
+        let (request, _) = self.requests.answer(run, &answer.relay_id);
+        self.settled(request, changes);
     }
 
     /// A run does not wait for a request any more, nor does the node that made it.
-    fn settled(&mut self, place: usize, relay: &RelayId, changes: &mut Changes) {
+    fn settled(&mut self, request: usize, changes: &mut Changes) {
+        let Some(place) = self.asked_by.get(&request).copied() else { return };
         let waits = &mut self.waits[place];
-        if let Some(Some(node)) = waits.requests.remove(relay) {
+        if let Some(Some(node)) = waits.requests.remove(&request) {
             waits.nodes.remove(&node);
         }
         self.wait(place, changes);

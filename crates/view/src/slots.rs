@@ -59,12 +59,23 @@ impl<T> Slots<T> {
 
     /// The shown elements, in order.
     pub(crate) fn shown(&self) -> impl Iterator<Item = &T> {
-        self.items.iter().enumerate().filter(|(slot, _)| self.is_shown(*slot)).map(|(_, item)| item)
+        self.shown_from(0)
+    }
+
+    /// The shown elements but for so many at the beginning, in order. Hidden ones cost nothing.
+    pub(crate) fn shown_from(&self, rank: usize) -> impl Iterator<Item = &T> {
+        let count = self.rank(self.items.len());
+        (rank..count).map(|rank| &self.items[self.shown.find(rank)])
     }
 
     /// Whether any element is shown.
     pub(crate) fn any_shown(&self) -> bool {
         self.rank(self.items.len()) > 0
+    }
+
+    /// How many elements there are, shown or not.
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
     }
 }
 
@@ -107,6 +118,20 @@ impl Weights {
         self.weights[slot] as usize
     }
 
+    /// The slot at which the sum, its own number included, first comes to be more than this.
+    pub(crate) fn find(&self, sum: usize) -> usize {
+        let (mut at, mut left) = (0, sum as u32);
+        let mut step = self.sums.len().checked_ilog2().map_or(0, |log| 1 << log);
+        while step > 0 {
+            if let Some(under) = self.sums.get(at + step - 1).filter(|under| **under <= left) {
+                at += step;
+                left -= under;
+            }
+            step /= 2;
+        }
+        at
+    }
+
     /// The sum of those before a slot.
     pub(crate) fn before(&self, slot: usize) -> usize {
         let mut sum = 0;
@@ -143,6 +168,9 @@ mod tests {
                     prop_assert_eq!(slots.rank(slot), plain[..slot].iter().filter(|shown| **shown).count());
                 }
                 prop_assert_eq!(slots.any_shown(), plain.contains(&true));
+                let shown = |from: usize| (0..plain.len()).filter(|slot| plain[*slot]).skip(from);
+                prop_assert!(slots.shown().copied().eq(shown(0)));
+                prop_assert!(slots.shown_from(2).copied().eq(shown(2)));
             }
         }
     }

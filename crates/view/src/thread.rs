@@ -8,19 +8,21 @@ mod active;
 mod answer;
 mod part;
 mod path;
+mod request;
+mod tree;
 mod write;
 
 use std::collections::BTreeMap;
 
-use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, EndReason, Event, Kind, RelayId, RunId};
+use antiphon_event::{Body, EndReason, Event, Kind, RunId};
 use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Place, Placed};
 use serde::{Deserialize, Serialize};
 
-use crate::request::Open;
 use crate::{Changes, Projection, Step};
 use part::{Answer, Branch, Entry, Part};
+use request::Requests;
+use tree::Trees;
 
 pub use part::Status;
 
@@ -48,17 +50,12 @@ pub struct Thread {
     /// The part of each block.
     part_of: Vec<Option<u32>>,
     runs: Vec<Run>,
-    /// The part that each request is shown in.
-    relays: BTreeMap<RelayId, (u32, usize)>,
-    open: Open<(u32, usize)>,
-    /// Answers whose request has not come.
-    early: BTreeMap<RelayId, RelayResolved>,
+    trees: Trees,
+    requests: Requests,
     /// The part that each result and piece of progress is shown in.
     attached: BTreeMap<Place, u32>,
     /// Answers whose call has not come, by the id of the call and by their run.
     waiting: BTreeMap<String, BTreeMap<u32, Vec<u32>>>,
-    /// The first message that each summary stands for.
-    firsts: BTreeMap<Place, Place>,
 }
 
 /// What a thread knows about a run.
@@ -95,12 +92,10 @@ impl Thread {
             entry_of: Vec::new(),
             part_of: Vec::new(),
             runs: Vec::new(),
-            relays: BTreeMap::new(),
-            open: Open::default(),
-            early: BTreeMap::new(),
+            trees: Trees::default(),
+            requests: Requests::default(),
             attached: BTreeMap::new(),
             waiting: BTreeMap::new(),
-            firsts: BTreeMap::new(),
         }
     }
 
@@ -112,7 +107,7 @@ impl Thread {
                 self.answer(conversation, placed, event, entry, changes);
             }
             Body::Relay(relay) => self.request(conversation, relay, placed, event, entry, changes),
-            Body::RelayResolved(resolved) => self.resolve(conversation, resolved, changes),
+            Body::RelayResolved(resolved) => self.resolve(conversation, event, resolved, changes),
             Body::Reasoning(_) if self.options.hide_reasoning => {}
             Body::Text(_)
             | Body::Reasoning(_)
@@ -141,7 +136,11 @@ impl Thread {
             self.runs.resize(run as usize + 1, Run::default());
         }
         if !self.runs[run as usize].known {
-            let orphan = found.parent_id().is_some() && conversation.parent_of(node).is_none();
+            // What hangs from nothing because it would close a circle waits for nobody.
+            let is_there = |parent: &str| {
+                conversation.node_place(parent).is_some() || conversation.run_place(parent).is_some()
+            };
+            let orphan = found.parent_id().is_some_and(|parent| !is_there(parent.as_str()));
             self.runs[run as usize] = Run { orphan, known: true, ..Run::default() };
             let branch = self.branch_for(conversation, node, run, changes);
             self.runs[run as usize].branch = branch;
@@ -150,7 +149,8 @@ impl Thread {
     }
 
     /// The branch that a run with this first node belongs to: one of its own under the call that started it, or
-    /// that of the run it came from. A run that would be nested too deep, with all that hangs from it, stays.
+    /// that of the run it came from. A run that would be nested too deep, with all that hangs from it, stays; so
+    /// does one that would come to hang from itself.
     fn branch_for(
         &mut self,
         conversation: &Conversation,
@@ -165,12 +165,16 @@ impl Thread {
         else {
             return here;
         };
+        if self.trees.together(run, from) {
+            return here;
+        }
         let beside = self.runs.get(from as usize).map_or(0, |run| run.branch);
         let height = self.runs[run as usize].height;
         let depth = self.branches[beside as usize].depth;
         if let Some(part) = self.caller(conversation, cause)
             && depth + 1 + height <= DEPTH_MAX
         {
+            self.trees.hang(run, from);
             self.raise(from, height + 1);
             let id = conversation.node(first).map(|node| node.run().clone());
             return self.open_branch(conversation, part, depth + 1, id, changes);
@@ -178,6 +182,7 @@ impl Thread {
         if beside != here && depth + height > DEPTH_MAX {
             return here;
         }
+        self.trees.hang(run, from);
         self.runs[from as usize].followers.push(run);
         self.runs[run as usize].leader = Some(from);
         self.raise(from, height);
@@ -439,14 +444,12 @@ impl Projection for Thread {
         event: &Event,
         changes: &mut Changes,
     ) {
-        match &event.body {
-            Body::Summary(_) | Body::HistoryCompacted(_) | Body::ActiveChanged(_) => {
-                self.active_changed(conversation, event, changes);
-            }
-            Body::RelayResolved(resolved) if placed.is_none() => {
-                self.resolve(conversation, resolved, changes);
-            }
-            _ => {}
+        // Most events do nothing about summaries.
+        if !(conversation.summed().is_empty() && conversation.shifted().is_empty()) {
+            self.follow(conversation, event, changes);
+        }
+        if let (Body::RelayResolved(resolved), None) = (&event.body, placed) {
+            self.resolve(conversation, event, resolved, changes);
         }
         if let Some(placed) = placed {
             self.placed(conversation, placed, event, changes);

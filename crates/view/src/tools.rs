@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::body::tool::{ToolCall, ToolProgress, ToolResult};
 use antiphon_event::{
-    Body, CallId, CallType, Event, FlowNodeId, Json, MessageId, RelayId, RunId, StreamId, Timestamp,
+    Body, CallId, CallType, Event, FlowNodeId, Json, MessageId, RunId, StreamId, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::index::{ByRun, Index};
-use crate::request::{Open, holds_up};
+use crate::request::{Requests, holds_up};
 use crate::value::{agent_name, fill, given, put, renew};
 use crate::{Changes, View, path};
 
@@ -27,12 +27,11 @@ pub struct Tools {
     calls: Vec<Call>,
     by_id: ByRun,
     progress: Index<(usize, StreamId)>,
-    /// The call each request is about, if any, in the order of the requests.
-    requests: Vec<Option<usize>>,
-    requests_by_id: ByRun,
-    open: Open<usize>,
-    /// Decisions that came before their requests.
-    early: BTreeMap<RelayId, bool>,
+    requests: Requests,
+    /// The call each request is about, if any, by its number.
+    about: Vec<Option<usize>>,
+    /// Decisions that came before their requests, by the number of those.
+    early: BTreeMap<usize, bool>,
 }
 
 /// One tool call.
@@ -150,10 +149,9 @@ impl Tools {
 
     fn called(&mut self, run: &RunId, event: &Event, said: &ToolCall, changes: &mut Changes) {
         let id = said.id.shared();
-        let orphan = || self.by_id.latest(&id).filter(|place| self.calls[*place].orphan);
-        let known = self.by_id.exact(run, &id).or_else(orphan);
+        let known = self.by_id.begins(run, &id, |place| self.calls[place].orphan);
         let place = known.unwrap_or_else(|| self.add(run, event, &said.id, false, changes));
-        self.by_id.insert(run, &id, place);
+        self.by_id.begun(run, &id, place);
         let call = &mut self.calls[place];
         let again = known.is_some() && !call.orphan;
         put(&mut call.orphan, false, changes, path!["calls", place, "orphan"]);
@@ -221,9 +219,9 @@ impl Tools {
 
     fn asked(&mut self, run: &RunId, event: &Event, relay: &Relay, changes: &mut Changes) {
         let about = relay.tool_call_id.as_ref().map(|id| self.place(run, event, id, changes));
-        let request = self.request(run, relay, about);
-        let early = self.early.remove(&relay.id);
-        let waits = early.is_none() && self.open.ask(request, run, relay);
+        let (request, waits) = self.requests.ask(run, relay);
+        self.set_about(request, about);
+        let early = self.early.remove(&request);
         let Some(place) = about else { return };
         fill(&mut self.calls[place].name, relay.tool.clone(), changes, path!["calls", place, "name"]);
         if holds_up(relay) && waits && self.calls[place].status == Status::Pending {
@@ -231,42 +229,34 @@ impl Tools {
             put(status, Status::AwaitingPermission, changes, path!["calls", place, "status"]);
         }
         if let Some(allowed) = early {
-            self.open.answer(request);
             self.decide(place, allowed, changes);
         }
     }
 
-    /// The number of a request: the one it had, if it was asked before.
-    fn request(&mut self, run: &RunId, relay: &Relay, about: Option<usize>) -> usize {
-        let id = relay.id.shared();
-        let request = self.requests_by_id.exact(run, &id).unwrap_or(self.requests.len());
-        match self.requests.get_mut(request) {
-            Some(earlier) => *earlier = about,
-            None => self.requests.push(about),
+    fn set_about(&mut self, request: usize, about: Option<usize>) {
+        if self.about.len() <= request {
+            self.about.resize(request + 1, None);
         }
-        self.requests_by_id.insert(run, &id, request);
-        request
+        self.about[request] = about;
     }
 
     fn answered(&mut self, run: Option<&RunId>, answer: &RelayResolved, changes: &mut Changes) {
         let allowed = answer.approved != Some(false);
-        let id = answer.relay_id.shared();
-        let own = run.and_then(|run| self.requests_by_id.exact(run, &id));
-        match own.or_else(|| self.requests_by_id.latest(&id)) {
-            None => _ = self.early.entry(answer.relay_id.clone()).or_insert(allowed),
-            Some(request) => {
-                let first = self.open.answer(request);
-                if let Some(place) = self.requests[request].filter(|_| first) {
-                    self.decide(place, allowed, changes);
-                }
-            }
+        let (request, counts) = self.requests.answer(run, &answer.relay_id);
+        if !counts {
+            return;
+        }
+        match self.about.get(request) {
+            None => _ = self.early.insert(request, allowed),
+            Some(None) => {}
+            Some(Some(place)) => self.decide(*place, allowed, changes),
         }
     }
 
     /// A call about which nobody waits for an answer any more goes its way, or never runs.
     fn settle(&mut self, event: &Event, changes: &mut Changes) {
-        for (request, _) in self.open.settle(event) {
-            if let Some(place) = self.requests[request] {
+        for (request, _) in self.requests.settle(event) {
+            if let Some(place) = self.about[request] {
                 self.decide(place, true, changes);
             }
         }
@@ -295,10 +285,9 @@ impl Tools {
     /// The call that something said about `id` in `run` belongs to; an orphan if there is none.
     fn place(&mut self, run: &RunId, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
         let text = id.shared();
-        let open = || self.by_id.latest(&text).filter(|place| !self.calls[*place].is_over());
-        let known = self.by_id.exact(run, &text).or_else(open);
+        let known = self.by_id.about(Some(run), &text, |place| !self.calls[place].is_over());
         let place = known.unwrap_or_else(|| self.add(run, event, id, true, changes));
-        self.by_id.insert(run, &text, place);
+        self.by_id.spoken_of(Some(run), &text, place);
         place
     }
 

@@ -113,8 +113,10 @@ impl Traces {
         let steps = path!["traces", trace];
         let mut edit = Edit::at(changes, steps);
         edit.fill("startedAt", &mut row.started_at, event.head.at);
-        edit.take("lastAt", &mut row.last_at, event.head.at);
-        edit.take("durationMs", &mut row.duration_ms, lapse(row.started_at, event.head.at));
+        // An event that comes late is not the latest.
+        let last_at = row.last_at.max(event.head.at);
+        edit.take("lastAt", &mut row.last_at, last_at);
+        edit.take("durationMs", &mut row.duration_ms, lapse(row.started_at, last_at));
     }
 
     /// The span with this id; a place is kept for it if it is new.

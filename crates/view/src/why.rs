@@ -10,15 +10,16 @@ mod flow;
 mod ledger;
 mod record;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RelayId, RunId, StreamId};
-use foldhash::fast::FixedState;
-use serde::{Deserialize, Serialize, Serializer};
+use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RunId, StreamId};
+use serde::{Deserialize, Serialize};
 
 pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, What, Why};
 
+use crate::index::{ByRun, Index};
+use crate::request::Requests;
 use crate::steps::Steps;
 use crate::{Changes, View};
 
@@ -47,11 +48,16 @@ pub struct Causes {
     stretches: BTreeMap<u64, (u32, u32)>,
     /// The stretch that is growing.
     stretch: u64,
-    /// What can be named as a cause, by the id of its node in the conversation graph.
-    #[serde(serialize_with = "in_order")]
-    works: HashMap<Arc<str>, Work, FixedState>,
+    works: Vec<Work>,
+    /// The works that can be named as a cause, by the id of their node in the conversation graph.
+    named: Index<Arc<str>>,
+    streams: ByRun,
+    calls: ByRun,
+    codes: ByRun,
     runs: BTreeMap<RunId, Run>,
-    relays: BTreeMap<RelayId, Asked>,
+    requests: Requests,
+    /// Requests that have come, by their number.
+    asked: BTreeMap<usize, Asked>,
     /// Model calls and user messages by message, summaries by id.
     messages: BTreeMap<Arc<str>, u32>,
     /// Facts whose cause has not been heard of yet, by its name.
@@ -66,14 +72,6 @@ struct Work {
     /// The last fact on the way to its end.
     tip: u32,
     done: bool,
-}
-
-/// Saves equal works as equal text.
-fn in_order<S: Serializer>(
-    works: &HashMap<Arc<str>, Work, FixedState>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    works.iter().collect::<BTreeMap<_, _>>().serialize(serializer)
 }
 
 /// What is known of a run.
@@ -101,19 +99,19 @@ struct Run {
 /// What is known of a node in a run of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Node {
-    /// The execution under way, as the name of a work.
-    work: Option<Arc<str>>,
+    /// The execution under way.
+    work: Option<usize>,
     /// What was decided about the edges that lead here, by their source, since it last started.
     decided: BTreeMap<FlowNodeId, (u32, bool)>,
     retry: Option<u32>,
     ended: Option<u32>,
 }
 
-/// A request to a person, and what it is about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A request to a person, and the work it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Asked {
     fact: u32,
-    about: Option<Arc<str>>,
+    about: Option<usize>,
 }
 
 #[derive(Serialize)]

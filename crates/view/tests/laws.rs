@@ -179,6 +179,30 @@ fn orphans() -> Vec<Orphan> {
         ),
         ("runs", "b^a:x:1:start text t hi", "a node_start x", "/runs/0/orphan", json!(true), json!(false)),
         ("runs", "b^a harness_start", "a user hi", "/runs/1/children", json!(null), json!(1)),
+        (
+            "thread",
+            r#"- summary s ["a:user"] "they spoke""#,
+            "a user hi",
+            "/entries",
+            json!([{"id": "msg:s", "role": "summary", "status": "complete", "text": "they spoke", "sources": [], "parts": []}]),
+            json!([{"id": "msg:s", "role": "summary", "status": "complete", "text": "they spoke", "sources": ["msg:a:user"], "parts": []}]),
+        ),
+        (
+            "messages",
+            r#"- summary s ["a:user"] "they spoke""#,
+            "a user hi",
+            "/messages",
+            json!([{"role": "user", "content": "they spoke"}]),
+            json!([{"role": "user", "content": "they spoke"}]),
+        ),
+        (
+            "dag",
+            r#"- summary s ["a:user"] "they spoke""#,
+            "a user hi",
+            "/groups/0/summary",
+            json!(null),
+            json!("msg:s"),
+        ),
     ]
 }
 

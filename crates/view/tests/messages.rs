@@ -117,6 +117,46 @@ fn code_is_answered_by_what_it_printed() {
 }
 
 #[test]
+fn what_code_calls_is_no_call_of_the_model() {
+    check(
+        Scope::Root,
+        r#"
+        a1  text         t1 "I look"       messageId=m1
+        a1  repl_input   x1 "await exec()" messageId=m1
+        a1  tool_call    c1 bash           messageId=m1
+        a1  tool_call    c1 bash           messageId=m1
+        a1  tool_result  c1 one            messageId=m1
+        a1  tool_call    c2 bash           messageId=m1
+        a1  repl_output  x1 ""             messageId=m1
+        a1  tool_result  c2 two            messageId=m1
+        a1  text         t2 "Done."        messageId=m2
+        "#,
+        &expect![[r#"
+            {"role":"assistant","content":"I look"}
+            {"role":"user","content":"(it printed nothing)"}
+            {"role":"assistant","content":"Done."}"#]],
+    );
+    // The same where nobody says which step it is, and the model says nothing beside its code.
+    check(
+        Scope::Root,
+        r#"
+        a1  repl_input   x1 "await exec()"
+        a1  tool_call    c1 bash
+        a1  tool_result  c1 one
+        a1  tool_call    c2 bash
+        a1  repl_output  x1 "seen"
+        a1  tool_call    c3 read
+        a1  repl_input   x2 "more"
+        "#,
+        &expect![[r#"
+            {"role":"user","content":"seen"}
+            {"role":"assistant","tool_calls":[{"id":"c3","name":"read","arguments":{}}]}
+            {"role":"tool","tool_call_id":"c3","name":"read","content":"no result yet","is_error":true}
+            {"role":"user","content":"no result yet"}"#]],
+    );
+}
+
+#[test]
 fn a_vendor_is_sent_the_id_it_gave_also_when_it_gives_it_again() {
     check(
         Scope::Root,

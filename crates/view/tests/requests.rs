@@ -2,11 +2,12 @@
 //! stands out.
 
 use antiphon_event::Event;
-use antiphon_testkit::history;
+use antiphon_testkit::{history, stream};
 use antiphon_view::Changes;
 use antiphon_view::catalogue::find;
 use antiphon_view::diff::diff;
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 use serde_json::Value;
 
 /// A view, what names the request in it, and where it says how that stands.
@@ -274,7 +275,7 @@ fn who_asks_again_after_the_end_waits_again() {
         tools awaiting_permission
         runs true
         repl {"p":{"tool":"bash"}}
-        diff closed
+        diff open
     "#]],
     );
 }
@@ -295,4 +296,35 @@ fn who_asks_again_after_the_answer_does_not_wait() {
             diff approved by user
         "#]],
     );
+}
+
+/// The requests that a thread shows on their own: run, id, and how they stand.
+fn alone(entries: &Value, found: &mut Vec<(Value, Value, Value)>) {
+    for entry in entries.as_array().into_iter().flatten() {
+        for part in entry["parts"].as_array().into_iter().flatten() {
+            if part["kind"] == "relay" {
+                let relay = &part["relay"];
+                found.push((entry["runId"].clone(), relay["id"].clone(), relay["status"].clone()));
+            }
+            for branch in part["branches"].as_array().into_iter().flatten() {
+                alone(&branch["entries"], found);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_thread_says_of_every_request_what_permissions_say(events in stream()) {
+        let permissions = snapshot("permissions", &events);
+        let requests = permissions["requests"].as_array().expect("a list");
+        let mut found = Vec::new();
+        alone(&snapshot("thread", &events)["entries"], &mut found);
+        for (run, id, status) in found {
+            let request = requests.iter().find(|request| request["runId"] == run && request["id"] == id);
+            prop_assert_eq!(request.map(|request| &request["status"]), Some(&status), "{} of {}", id, run);
+        }
+    }
 }

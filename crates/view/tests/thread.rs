@@ -170,6 +170,126 @@ fn runs_nested_deeper_than_the_bound_stand_beside_what_started_them_in_whatever_
 }
 
 #[test]
+fn a_run_that_waits_for_a_call_of_its_own_stays_where_it_is() {
+    check(
+        r#"
+        r1^c1   harness_start
+        r1      tool_call     c1 read
+        "#,
+        &expect![[r#"
+            assistant msg:c1 streaming
+              - tool_call id=c1 name=read input={} status=proposed
+        "#]],
+    );
+    check(
+        r#"
+        r1^c1   tool_call     c0 read
+        r9^c0   text          t9 "below"
+        r1      usage         1 1
+        r1      text          t1 "next"
+        r1      tool_call     c1 read
+        "#,
+        &expect![[r#"
+            assistant msg:c0 complete
+              - tool_call id=c0 name=read input={} status=proposed
+                r9:
+                  assistant msg:t9 streaming
+                    - text id=t9 text=below
+            assistant msg:t1 streaming
+              - text id=t1 text=next
+              - tool_call id=c1 name=read input={} status=proposed
+        "#]],
+    );
+    check(
+        r#"
+        r1^x1   harness_start
+        r1      repl_input    x1 "ask()"
+        r2^r1   text          t2 "beside"
+        r2      tool_call     c2 agent
+        "#,
+        &expect![[r#"
+            assistant msg:x1 streaming
+              - code id=x1 code=ask() status=running
+                r2:
+                  assistant msg:t2 streaming
+                    - text id=t2 text=beside
+                    - tool_call id=c2 name=agent input={} status=proposed
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_a_root_because_of_a_circle_waits_for_nobody() {
+    check(
+        r#"
+        x^y:user        text t "x was first"
+        y^t             user "then y"
+        z^z             user "caused by itself"
+        "#,
+        &expect![[r#"
+            assistant msg:t streaming
+              - text id=t text=x was first
+            user msg:y:user complete
+              - text id=y:user text=then y
+            user msg:z:user complete
+              - text id=z:user text=caused by itself
+        "#]],
+    );
+}
+
+#[test]
+fn runs_that_wait_for_calls_of_one_another_hang_from_the_one_that_was_first() {
+    check(
+        r#"
+        r1^c2   harness_start
+        r1      tool_call     c1 agent
+        r2^c1   harness_start
+        r2      tool_call     c2 agent
+        "#,
+        &expect![[r#"
+            assistant msg:c1 streaming
+              - tool_call id=c1 name=agent input={} status=proposed
+                r2:
+                  assistant msg:c2 streaming
+                    - tool_call id=c2 name=agent input={} status=proposed
+        "#]],
+    );
+    // What stands beside a run because of it moves along, and nothing that it waits for is among that.
+    check(
+        r#"
+        r1^c3   text          t1 "first"
+        r2^r1   text          t2 "beside the first"
+        r3^r2   text          t3 "beside the second"
+        r4^c4   text          t4 "waits for another"
+        r3      tool_call     c3 agent
+        r0      text          t0 "elsewhere"
+        r1      tool_call     c4 agent
+        r4      tool_call     c0 agent
+        r5^c0   tool_call     c5 agent
+        "#,
+        &expect![[r#"
+            assistant msg:t1 streaming
+              - text id=t1 text=first
+              - tool_call id=c4 name=agent input={} status=proposed
+                r4:
+                  assistant msg:t4 streaming
+                    - text id=t4 text=waits for another
+                    - tool_call id=c0 name=agent input={} status=proposed
+                      r5:
+                        assistant msg:c5 streaming
+                          - tool_call id=c5 name=agent input={} status=proposed
+            assistant msg:t2 streaming
+              - text id=t2 text=beside the first
+            assistant msg:t3 streaming
+              - text id=t3 text=beside the second
+              - tool_call id=c3 name=agent input={} status=proposed
+            assistant msg:t0 streaming
+              - text id=t0 text=elsewhere
+        "#]],
+    );
+}
+
+#[test]
 fn a_summary_stands_where_its_first_source_stood_until_it_is_expanded() {
     let table = r#"
         u1          user  "one"
@@ -220,6 +340,25 @@ fn a_summary_that_comes_to_stand_for_more_says_so() {
     assert_eq!(
         shown.pointer("/entries/0/sources").map(Value::to_string).as_deref(),
         Some(r#"["msg:u1:user","msg:t1"]"#)
+    );
+}
+
+#[test]
+fn a_summary_that_another_takes_a_source_from_stays_with_the_rest() {
+    check(
+        r#"
+        u1          user  "one"
+        a1^u1:user  text  t1 "two"
+        u2^t1       user  "three"
+        -           summary s1 ["u1:user","t1"] "both"
+        -           summary s2 ["u1:user"] "the first"
+        "#,
+        &expect![[r#"
+            summary msg:s2 complete: the first
+            summary msg:s1 complete: both
+            user msg:u2:user complete
+              - text id=u2:user text=three
+        "#]],
     );
 }
 
@@ -281,6 +420,60 @@ proptest! {
     }
 }
 
+/// Somebody who heard of nothing but the changes shows the same.
+fn check_watched(options: Options, table: &str, expected: &Expect) {
+    let mut fold = Fold::new(Projected::new(Thread::new(options)));
+    let mut shown = serde_json::to_value(fold.view().snapshot()).expect("JSON");
+    for event in history(table) {
+        let mut changes = Changes::wanted();
+        fold.apply(&event, &mut changes);
+        for change in changes.take() {
+            let said = format!("{change:?}");
+            assert!(change.apply(&mut shown), "{said} leads nowhere");
+        }
+    }
+    assert_eq!(shown, serde_json::to_value(fold.view().snapshot()).expect("JSON"));
+    check_with(options, table, expected);
+}
+
+#[test]
+fn the_result_of_another_run_leaves_nothing_behind_when_the_own_one_comes() {
+    check_watched(
+        Options::default(),
+        r#"
+        a  tool_call    c read
+        b  tool_result  c 1 isError=true
+        a  tool_result  c 2
+        "#,
+        &expect![[r#"
+            assistant msg:c streaming
+              - tool_call id=c name=read input={} output=2 status=complete
+        "#]],
+    );
+}
+
+#[test]
+fn what_calls_gave_is_folded_also_as_long_as_they_have_not_come() {
+    check_watched(
+        Options { collapse_tools: true, ..Options::default() },
+        r#"
+        a  tool_result    c1 "big" isError=true
+        a  tool_progress  g1 c2 "half"
+        a  tool_progress  g1 c2 "all"
+        a  repl_progress  x1 "one "
+        a  repl_progress  x1 "two"
+        a  repl_output    x1 "one two"
+        "#,
+        &expect![[r#"
+            assistant msg:c1:result streaming
+              - tool_result id=c1:result name=tool isError=true
+              - tool_progress id=g1
+              - output id=x1:progress
+              - output id=x1:output
+        "#]],
+    );
+}
+
 #[test]
 fn a_request_that_waits_is_shown_whatever_else_is_asked_about_its_call() {
     check(
@@ -293,6 +486,102 @@ fn a_request_that_waits_is_shown_whatever_else_is_asked_about_its_call() {
         &expect![[r#"
             assistant msg:c1 streaming
               - tool_call id=c1 name=bash input={} relay={"id":"p1","kind":"permission","status":"pending"} status=waiting
+        "#]],
+    );
+}
+
+#[test]
+fn requests_of_two_runs_under_one_id_are_told_apart() {
+    // Each answer goes to the request of its run.
+    check_watched(
+        Options::default(),
+        r#"
+        a  relay           q question prompt="A?"
+        b  relay           q question prompt="B?"
+        a  relay_resolved  q by=ann answer=forA
+        "#,
+        &expect![[r#"
+            assistant msg:q streaming
+              - relay id=q prompt=A? relay={"id":"q","kind":"question","status":"answered","by":"ann"} status=answered
+            assistant msg:b/q streaming
+              - relay id=b/q prompt=B? relay={"id":"q","kind":"question","status":"pending"} status=waiting
+        "#]],
+    );
+    check_watched(
+        Options::default(),
+        r#"
+        a  tool_call       c xa
+        b  tool_call       c xb
+        a  relay           q permission c
+        b  relay           q permission c
+        a  relay_resolved  q false ann reason="no A"
+        b  tool_result     c RB
+        "#,
+        &expect![[r#"
+            assistant msg:c streaming
+              - tool_call id=c name=xa input={} relay={"id":"q","kind":"permission","status":"denied","by":"ann","reason":"no A"} status=denied
+            assistant msg:b/c streaming
+              - tool_call id=b/c name=xb input={} output=RB relay={"id":"q","kind":"permission","status":"answered_elsewhere"} status=complete
+        "#]],
+    );
+    // Answers that came before: each to its run, and what one of them has taken is not taken from it.
+    check_watched(
+        Options::default(),
+        r#"
+        b  relay_resolved  q true ann
+        a  relay_resolved  q false bob
+        a  relay           q permission
+        b  relay           q permission
+        "#,
+        &expect![[r#"
+            assistant msg:q streaming
+              - relay id=q relay={"id":"q","kind":"permission","status":"denied","by":"bob"} status=denied
+            assistant msg:b/q streaming
+              - relay id=b/q relay={"id":"q","kind":"permission","status":"approved","by":"ann"} status=approved
+        "#]],
+    );
+    // An answer that names another run, or none, is to whoever asks.
+    check_watched(
+        Options::default(),
+        r#"
+        -  relay_resolved  q1 false ann
+        a  relay_resolved  q1 true bob
+        a  relay           q1 permission
+        b  relay_resolved  q2 true ann
+        a  relay           q2 permission
+        b  relay           q2 permission
+        a  relay           q3 permission
+        b  relay_resolved  q3 true ann
+        "#,
+        &expect![[r#"
+            assistant msg:q1 streaming
+              - relay id=q1 relay={"id":"q1","kind":"permission","status":"denied","by":"ann"} status=denied
+              - relay id=q2 relay={"id":"q2","kind":"permission","status":"approved","by":"ann"} status=approved
+              - relay id=q3 relay={"id":"q3","kind":"permission","status":"approved","by":"ann"} status=approved
+            assistant msg:b/q2 streaming
+              - relay id=b/q2 relay={"id":"q2","kind":"permission","status":"pending"} status=waiting
+        "#]],
+    );
+}
+
+#[test]
+fn a_request_stays_where_it_was_shown_first() {
+    check_watched(
+        Options::default(),
+        r#"
+        a  relay           q permission c1 bash prompt="first?"
+        a  tool_call       c1 bash
+        a  tool_call       c2 bash
+        a  relay           q permission c1 bash prompt="second?"
+        a  relay           p permission c1
+        a  relay           p permission c2
+        a  relay_resolved  p true
+        "#,
+        &expect![[r#"
+            assistant msg:q streaming
+              - relay id=q name=bash prompt=second? relay={"id":"q","kind":"permission","status":"pending"} status=waiting
+              - tool_call id=c1 name=bash input={} relay={"id":"p","kind":"permission","status":"approved","by":"user"} status=proposed
+              - tool_call id=c2 name=bash input={} status=proposed
         "#]],
     );
 }

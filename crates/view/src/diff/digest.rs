@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{Body, CallId, Event, FlowNodeId, Json, ParentId, RelayId, RunId, StreamId};
+use antiphon_event::{Body, Event, FlowNodeId, Json, ParentId, RunId, StreamId};
 
 use super::path::{Path, Paths, ROOT};
 use super::row::{Contribution, Decision, Role, Spending};
 use crate::Tally;
-use crate::request::Open;
+use crate::index::ByRun;
+use crate::request::Requests;
 use crate::steps::Steps;
 
 /// How many streams of one message may take turns; one that rests for longer is a new part of it.
@@ -101,12 +102,13 @@ pub(super) struct Digest {
     taken: HashMap<Path, u32>,
     /// How many rows of a label each place has.
     counts: HashMap<(Path, String), u32>,
-    call_rows: HashMap<CallId, usize>,
-    code_rows: HashMap<Arc<str>, usize>,
-    choice_rows: HashMap<RelayId, usize>,
-    open: Open<usize>,
-    /// Answers whose request has not come.
-    early: HashMap<RelayId, String>,
+    call_rows: ByRun,
+    code_rows: ByRun,
+    requests: Requests,
+    /// The row of each request that has come, by its number.
+    choice_rows: HashMap<usize, usize>,
+    /// Answers whose request has not come, by its number.
+    early: HashMap<usize, String>,
     edge_rows: HashMap<(Path, FlowNodeId, u32), usize>,
     work_rows: HashMap<(Path, Option<FlowNodeId>, u32), usize>,
     key_rows: HashMap<(Path, String), usize>,
@@ -125,7 +127,8 @@ impl Digest {
     /// Takes in one event.
     pub(super) fn take(&mut self, event: &Event, paths: &mut Paths) {
         let at = self.place(event, paths);
-        for (row, standing) in self.open.settle(event) {
+        for (request, standing) in self.requests.settle(event) {
+            let row = self.choice_rows[&request];
             self.choices[row].answer = standing.name().replace('_', " ");
         }
         match &event.body {
@@ -136,22 +139,18 @@ impl Digest {
             }
             Body::ToolCall(call) => self.call(event, at, call, paths),
             Body::ToolResult(result) => {
-                let row = self.call_rows.get(&result.id).copied();
+                let row = self.about(&self.call_rows, event, &result.id.shared());
                 self.result(event, row, result.output.clone(), result.is_error == Some(true));
             }
             Body::ReplInput(input) => {
-                let row = self.add_call(
-                    event,
-                    at,
-                    "repl",
-                    Json::from(input.code.as_str()),
-                    paths,
-                    input.id.shared(),
-                );
-                self.code_rows.insert(input.id.shared(), row);
+                let id = input.id.shared();
+                let row = self.add_call(event, at, "repl", Json::from(input.code.as_str()), paths, &id);
+                if let Some(run) = &event.head.run_id {
+                    self.code_rows.begun(run, &id, row);
+                }
             }
             Body::ReplOutput(output) => {
-                let row = self.code_rows.get(output.id.as_str()).copied();
+                let row = self.about(&self.code_rows, event, &output.id.shared());
                 let text = output.error.as_ref().unwrap_or(&output.stdout);
                 self.result(event, row, Json::from(text.as_str()), output.error.is_some());
             }
@@ -170,25 +169,8 @@ impl Digest {
                 self.settle(event);
             }
             Body::ModelRetry(retry) => self.discard(event, &retry.discards),
-            Body::Relay(relay) => {
-                let about = relay.tool.clone().unwrap_or_else(|| relay.kind.to_string());
-                let row = self.choose(at, Decision::Relay, about, "open".into());
-                self.choice_rows.insert(relay.id.clone(), row);
-                if let Some(answer) = self.early.remove(&relay.id) {
-                    self.open.answer(row);
-                    self.choices[row].answer = answer;
-                } else if let Some(run) = &event.head.run_id {
-                    self.open.ask(row, run, relay);
-                }
-            }
-            Body::RelayResolved(resolved) => {
-                let answer = outcome::answer(resolved);
-                match self.choice_rows.get(&resolved.relay_id).copied() {
-                    Some(row) if self.open.answer(row) => self.choices[row].answer = answer,
-                    Some(_) => {}
-                    None => _ = self.early.entry(resolved.relay_id.clone()).or_insert(answer),
-                }
-            }
+            Body::Relay(relay) => self.relay(event, at, relay),
+            Body::RelayResolved(resolved) => self.resolved(event, resolved),
             Body::NodeStart(start) => self.node_start(event, at, start, paths),
             Body::NodeEnd(end) => self.node_end(event, at, end),
             Body::NodeSkipped(skipped) => {
@@ -290,14 +272,22 @@ impl Digest {
 
     /// A call that is about to run is the one that was proposed.
     fn call(&mut self, event: &Event, at: At, call: &ToolCall, paths: &mut Paths) {
-        let proposed = self.call_rows.get(&call.id).copied();
+        let id = call.id.shared();
+        let proposed = event.head.run_id.as_ref().and_then(|run| self.call_rows.exact(run, &id));
         if let Some(row) = proposed.filter(|row| self.calls[*row].output.is_none()) {
             self.calls[row].input = call.input.clone();
             return;
         }
         self.step(event);
-        let row = self.add_call(event, at, &call.name, call.input.clone(), paths, call.id.shared());
-        self.call_rows.insert(call.id.clone(), row);
+        let row = self.add_call(event, at, &call.name, call.input.clone(), paths, &id);
+        if let Some(run) = &event.head.run_id {
+            self.call_rows.begun(run, &id, row);
+        }
+    }
+
+    /// The row that a result in the run of an event belongs to.
+    fn about(&self, rows: &ByRun, event: &Event, id: &Arc<str>) -> Option<usize> {
+        rows.about(event.head.run_id.as_ref(), id, |row| self.calls[row].output.is_none())
     }
 
     fn add_call(
@@ -307,11 +297,11 @@ impl Digest {
         name: &str,
         input: Json,
         paths: &mut Paths,
-        id: Arc<str>,
+        id: &Arc<str>,
     ) -> usize {
         let position = self.count(at, format!("call {name}"));
         let path = paths.below(at.path, format!("{name}#{position}"));
-        self.places.insert(id, At { path, ..at });
+        self.places.insert(self.name(event, id), At { path, ..at });
         let seq = event.head.seq;
         self.calls.push(Call {
             at,
@@ -323,6 +313,16 @@ impl Digest {
             failed: false,
         });
         self.calls.len() - 1
+    }
+
+    /// What a call is known by to the runs it starts: its id, or with its run before it if another run has that id.
+    fn name(&self, event: &Event, id: &Arc<str>) -> Arc<str> {
+        let run = event.head.run_id.as_ref().filter(|_| self.places.contains_key(id));
+        let is_own = |run| self.call_rows.exact(run, id).or_else(|| self.code_rows.exact(run, id)).is_some();
+        match run.filter(|run| !is_own(run)) {
+            Some(run) => format!("{run}/{id}").into(),
+            None => Arc::clone(id),
+        }
     }
 
     fn result(&mut self, event: &Event, row: Option<usize>, output: Json, failed: bool) {

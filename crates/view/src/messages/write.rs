@@ -132,15 +132,13 @@ pub(super) struct Snapshot<'a> {
 }
 
 pub(super) struct List<'a> {
-    pub(super) messages: Cow<'a, Messages>,
+    pub(super) messages: &'a Messages,
     pub(super) conversation: &'a Conversation,
 }
 
 impl Serialize for List<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let turns = self.messages.turns.iter();
-        let (messages, conversation) = (&*self.messages, self.conversation);
-        serializer.collect_seq(turns.flat_map(|turn| Say { messages, conversation, turn }.all()))
+        serializer.collect_seq(self.messages.said_by_turn(self.conversation, 0).flatten())
     }
 }
 
@@ -152,7 +150,7 @@ pub(super) struct Say<'a> {
 }
 
 impl Say<'_> {
-    /// What the user said; what the model said and called; what came of each call.
+    /// What the user said; what the model said and called; what came of each call; what its code printed.
     pub(super) fn all(&self) -> Vec<Message> {
         let summary = self.conversation.message(self.turn.message).and_then(|message| message.summary());
         if let Some(text) = summary {
@@ -161,7 +159,8 @@ impl Say<'_> {
         let users = self.turn.said.iter().filter_map(|block| self.user_at(*block));
         let assistant = self.turn.has_assistant().then(|| self.assistant());
         let answers = (0..self.turn.calls.len()).filter_map(|nth| self.answer(nth));
-        users.chain(assistant).chain(answers).collect()
+        let printed = (0..self.turn.codes.len()).filter_map(|nth| self.printed(nth));
+        users.chain(assistant).chain(answers).chain(printed).collect()
     }
 
     fn node(&self, block: Place) -> Option<&Node> {
@@ -228,6 +227,12 @@ impl Say<'_> {
     /// What came of the nth call.
     pub(super) fn answer(&self, nth: usize) -> Option<Message> {
         let place = self.conversation.block(*self.turn.calls.get(nth)?)?.node;
+        answer(self.conversation, place)
+    }
+
+    /// What the nth piece of code printed.
+    pub(super) fn printed(&self, nth: usize) -> Option<Message> {
+        let place = self.conversation.block(*self.turn.codes.get(nth)?)?.node;
         answer(self.conversation, place)
     }
 }
@@ -299,6 +304,8 @@ fn repl_text(stdout: &str, error: Option<&str>) -> String {
     match error {
         Some(error) if stdout.is_empty() => format!("error: {error}"),
         Some(error) => format!("{stdout}\nerror: {error}"),
+        // Vendors refuse a message that says nothing.
+        None if stdout.is_empty() => "(it printed nothing)".to_owned(),
         None => stdout.to_owned(),
     }
 }

@@ -225,7 +225,7 @@ impl Nested {
     }
 
     /// The nearest level above another that an event names.
-    fn parent_for(&mut self, level: Level, event: &Event, changes: &mut Changes) -> Option<usize> {
+    pub(super) fn parent_for(&mut self, level: Level, event: &Event, changes: &mut Changes) -> Option<usize> {
         let message = if level > Level::Message { self.message(event, changes) } else { None };
         message.or_else(|| self.surroundings(event, changes))
     }

@@ -1,105 +1,60 @@
 //! Which entries are shown: the active set, with summaries in the place of their first source.
 
-use std::collections::BTreeSet;
-
-use antiphon_event::{Body, Event};
-use antiphon_graph::hyper::Speaker;
+use antiphon_event::Event;
+use antiphon_graph::hyper::Summed;
 use antiphon_graph::{Conversation, Place};
 
 use super::{Thread, write};
 use crate::{Changes, Step};
 
 impl Thread {
-    /// A summary, a compaction or a choice of somebody changed what is active.
-    pub(super) fn active_changed(
-        &mut self,
-        conversation: &Conversation,
-        event: &Event,
-        changes: &mut Changes,
-    ) {
-        let concerned: Vec<Place> = match &event.body {
-            Body::Summary(_) => self.new_summary(conversation, event).into_iter().collect(),
-            Body::HistoryCompacted(compacted) => {
-                let summary = conversation.message_place(&compacted.summary_id);
-                if let Some(summary) = summary {
-                    self.note_first(conversation, summary);
+    /// Follows the conversation in what it did about summaries and about what is active.
+    pub(super) fn follow(&mut self, conversation: &Conversation, event: &Event, changes: &mut Changes) {
+        for summed in conversation.summed() {
+            match *summed {
+                Summed::New { summary } => self.new_summary(conversation, summary, event),
+                Summed::In { summary, source, nth } => {
+                    // A summary that is shown only now is shown with all of its sources.
+                    if let Some(path) = self.source_path(summary, nth, changes)
+                        && let Some(message) = conversation.message(source)
+                    {
+                        changes.insert(&path, message.id());
+                    }
                 }
-                summary.into_iter().collect()
+                Summed::Out { summary, nth } => {
+                    if let Some(path) = self.source_path(summary, nth, changes) {
+                        changes.remove(&path);
+                    }
+                }
             }
-            Body::ActiveChanged(choice)
-                if matches!(&*choice.op, "expand" | "collapse" | "toggle" | "append") =>
-            {
-                let messages = choice.ids.iter().filter_map(|id| conversation.message_place(id));
-                messages.chain(summaries_over(conversation, &choice.ids)).collect()
-            }
-            _ => (0..self.entry_of.len() as Place).collect(),
-        };
-        let concerned = with_sources(conversation, concerned);
-        self.refresh(conversation, &concerned, changes);
-        if let Body::HistoryCompacted(compacted) = &event.body {
-            self.say_sources(conversation, &compacted.summary_id, changes);
         }
+        self.refresh(conversation, conversation.shifted(), changes);
     }
 
-    /// A summary that is shown may stand for more than before.
-    fn say_sources(&self, conversation: &Conversation, summary: &str, changes: &mut Changes) {
-        let message = conversation.message_place(summary);
-        let is_summary =
-            |place: &Place| conversation.message(*place).is_some_and(|message| message.summary().is_some());
-        if let Some(message) = message.filter(is_summary)
-            && let Some(entry) = self.entry_at(message)
-            && let Some(mut path) = self.entry_path(entry, changes)
-        {
-            path.push(Step::from("sources"));
-            changes.set(&path, &write::sources(conversation, message));
-        }
-    }
-
-    /// Gives a new summary an entry of its own.
-    fn new_summary(&mut self, conversation: &Conversation, event: &Event) -> Option<Place> {
-        let place = (conversation.message_count() as Place).checked_sub(1)?;
-        if conversation.message(place)?.speaker != Speaker::Summary || self.entry_at(place).is_some() {
-            return None;
-        }
-        self.note_first(conversation, place);
-        let beside = self.firsts.get(&place).and_then(|source| self.entry_at(*source));
+    /// Gives a new summary an entry of its own, in the branch of what it stands for.
+    fn new_summary(&mut self, conversation: &Conversation, summary: Place, event: &Event) {
+        let beside = self.entry_at(conversation.slot_of(summary));
         let branch = beside.map_or(0, |entry| self.entries[entry as usize].home.0);
-        self.add_entry(place, branch, event);
-        Some(place)
+        self.add_entry(summary, branch, event);
+    }
+
+    /// The path of a source of a summary; nothing if nobody wants it or the summary is not to be seen.
+    fn source_path(&self, summary: Place, nth: usize, changes: &Changes) -> Option<Vec<Step<'static>>> {
+        let mut path = self.entry_path(self.entry_at(summary)?, changes)?;
+        path.extend([Step::from("sources"), Step::Index(nth)]);
+        Some(path)
     }
 
     fn entry_at(&self, message: Place) -> Option<u32> {
         self.entry_of.get(message as usize).copied().flatten()
     }
 
-    /// Works out the first message with an entry that a summary stands for, through summaries of summaries.
-    fn note_first(&mut self, conversation: &Conversation, summary: Place) {
-        let through = |source: &Place| match self.firsts.get(source) {
-            Some(first) => Some(*first),
-            None => self.entry_at(*source).map(|_| *source),
-        };
-        let first = conversation.sources_of(summary).iter().filter_map(through).min();
-        if let Some(first) = first {
-            self.firsts.insert(summary, first);
-        }
-    }
-
     /// What the slot of a message is to show: the message, the summary in its place, or nothing.
-    fn to_show(&self, conversation: &Conversation, message: Place) -> Option<u32> {
-        let entry = self.entry_at(message)?;
-        if conversation.message(message)?.speaker == Speaker::Summary {
-            let alone = conversation.active().is_full() || !self.firsts.contains_key(&message);
-            return (alone && conversation.is_active(message)).then_some(entry);
-        }
-        if conversation.is_active(message) {
-            return self.entries[entry as usize].parts.any_shown().then_some(entry);
-        }
-        if conversation.active().is_full() {
-            return None;
-        }
-        let summary = conversation.standing_for(message)?;
-        let first = self.firsts.get(&summary) == Some(&message);
-        (first && conversation.is_active(summary)).then(|| self.entry_at(summary)).flatten()
+    fn to_show(&self, conversation: &Conversation, slot: Place) -> Option<u32> {
+        let seen = conversation.seen_in(slot)?;
+        let is_summary = conversation.message(seen)?.summary().is_some();
+        let entry = self.entry_at(seen)?;
+        (is_summary || self.entries[entry as usize].parts.any_shown()).then_some(entry)
     }
 
     /// Brings the slots of messages up to date: what must go goes first, then what must come comes.
@@ -150,24 +105,4 @@ impl Thread {
             changes.insert(&path, &write::EntryView { thread: self, conversation, entry });
         }
     }
-}
-
-/// Summaries that stand over named messages: collapsing a source puts its summary back.
-fn summaries_over<'a>(conversation: &'a Conversation, ids: &'a [String]) -> impl Iterator<Item = Place> + 'a {
-    let named = ids.iter().filter_map(|id| conversation.message_place(id));
-    named.flat_map(|message| {
-        std::iter::successors(conversation.summary_of(message), |at| conversation.summary_of(*at))
-    })
-}
-
-/// The messages, with all that they stand for, however deep.
-fn with_sources(conversation: &Conversation, messages: Vec<Place>) -> Vec<Place> {
-    let mut all = BTreeSet::new();
-    let mut stack = messages;
-    while let Some(message) = stack.pop() {
-        if all.insert(message) {
-            stack.extend(conversation.sources_of(message));
-        }
-    }
-    all.into_iter().collect()
 }

@@ -1,12 +1,10 @@
-//! What comes of calls, of code and of requests, and who is nested under them.
+//! What comes of calls and of code, and who is nested under them.
 
-use antiphon_event::body::request;
 use antiphon_event::{Body, Event, Kind, RunId};
 use antiphon_graph::{Change, Conversation, Place, Placed};
 
-use super::part::Relay;
 use super::{Thread, answer_of, write};
-use crate::{Changes, Standing, Step};
+use crate::{Changes, Step};
 
 impl Thread {
     /// A result, progress or output: shown with its call; on its own as long as the call has not come.
@@ -39,6 +37,7 @@ impl Thread {
                 self.waiting.entry(id.to_owned()).or_default().entry(run).or_default().push(part);
             }
             Some(part) => match &event.body {
+                Body::ReplProgress(_) if self.options.collapse_tools => {}
                 Body::ReplProgress(progress) => self.grow(part, &progress.chunk, changes),
                 _ => self.replace_part(conversation, part, changes),
             },
@@ -57,11 +56,19 @@ impl Thread {
         self.attached.insert(node, part);
         let kind = conversation.node(node).map(antiphon_graph::Node::kind);
         if !matches!(kind, Some(Kind::ToolProgress | Kind::ReplProgress)) {
+            let failed = write::PartView { thread: self, conversation, part }.member("isError").is_some();
             answer_of(&mut self.parts, part).result = Some(node);
-            match how {
-                // What a result lost when it came again is not known any more.
-                Some((Change::Updated, _)) => self.replace_part(conversation, part, changes),
-                _ => self.members_changed(conversation, part, &["output", "isError", "status"], changes),
+            // What a result lost when it came again is not known any more.
+            if let Some((Change::Updated, _)) = how {
+                return self.replace_part(conversation, part, changes);
+            }
+            self.members_changed(conversation, part, &["output", "isError", "status"], changes);
+            let fails = write::PartView { thread: self, conversation, part }.member("isError").is_some();
+            if failed
+                && !fails
+                && let Some(path) = self.part_path(part, changes, "isError")
+            {
+                changes.remove(&path);
             }
             return;
         }
@@ -130,81 +137,8 @@ impl Thread {
         self.members_changed(conversation, part, &["name", "input", "callType", "status"], changes);
     }
 
-    /// A request to a person: shown with its call, or on its own.
-    pub(super) fn request(
-        &mut self,
-        conversation: &Conversation,
-        relay: &request::Relay,
-        placed: Placed,
-        event: &Event,
-        entry: Option<u32>,
-        changes: &mut Changes,
-    ) {
-        let asked = Relay {
-            id: relay.id.clone(),
-            kind: relay.kind.to_string(),
-            status: Standing::Pending,
-            by: None,
-            reason: None,
-        };
-        let call = relay.tool_call_id.as_ref().zip(event.head.run_id.as_ref());
-        let call = call.and_then(|(id, run)| conversation.resolve(run, id.as_str(), Kind::ToolCall));
-        let part = match call.and_then(|node| self.part_of_node(conversation, node)) {
-            Some(part) => part,
-            None => match (self.part_of.get(placed.block as usize).copied().flatten(), entry) {
-                (Some(part), _) => part,
-                (None, Some(entry)) => self.add_part(conversation, entry, placed.block, changes),
-                (None, None) => return,
-            },
-        };
-        let known = self.relays.get(&relay.id).filter(|(earlier, _)| *earlier == part).map(|(_, nth)| *nth);
-        let nth = known.unwrap_or_else(|| answer_of(&mut self.parts, part).next_relay());
-        self.relays.insert(relay.id.clone(), (part, nth));
-        let waits = event.head.run_id.as_ref().is_some_and(|run| self.open.ask((part, nth), run, relay));
-        if waits {
-            answer_of(&mut self.parts, part).ask(nth, asked);
-        }
-        match placed.change {
-            Change::Updated => self.replace_part(conversation, part, changes),
-            _ => self.members_changed(conversation, part, &["relay", "status"], changes),
-        }
-        if let Some(answer) = self.early.remove(&relay.id) {
-            self.resolve(conversation, &answer, changes);
-        }
-    }
-
-    /// A request was answered; the first answer counts.
-    pub(super) fn resolve(
-        &mut self,
-        conversation: &Conversation,
-        resolved: &request::RelayResolved,
-        changes: &mut Changes,
-    ) {
-        let Some((part, nth)) = self.relays.get(&resolved.relay_id).copied() else {
-            self.early.entry(resolved.relay_id.clone()).or_insert_with(|| resolved.clone());
-            return;
-        };
-        if !self.open.answer((part, nth)) {
-            return;
-        }
-        answer_of(&mut self.parts, part).settle(nth, |relay| {
-            relay.status = Standing::of(resolved);
-            relay.by = Some(resolved.by.clone());
-            relay.reason.clone_from(&resolved.reason);
-        });
-        self.members_changed(conversation, part, &["relay", "status"], changes);
-    }
-
-    /// Nobody waits any more for what an event shows to be over.
-    pub(super) fn settle(&mut self, conversation: &Conversation, event: &Event, changes: &mut Changes) {
-        for ((part, nth), standing) in self.open.settle(event) {
-            answer_of(&mut self.parts, part).settle(nth, |relay| relay.status = standing);
-            self.members_changed(conversation, part, &["relay", "status"], changes);
-        }
-    }
-
     /// Says that members of a part are new or have changed.
-    fn members_changed(
+    pub(super) fn members_changed(
         &self,
         conversation: &Conversation,
         part: u32,

@@ -74,7 +74,7 @@ impl Serialize for EntryView<'_> {
 
 /// The ids of the messages that a summary stands for.
 pub(super) fn sources(conversation: &Conversation, summary: Place) -> Vec<&str> {
-    let messages = conversation.sources_of(summary).iter().filter_map(|place| conversation.message(*place));
+    let messages = conversation.sources_of(summary).filter_map(|place| conversation.message(place));
     messages.map(|message| message.id().as_str()).collect()
 }
 
@@ -128,8 +128,17 @@ const MEMBERS: &[&str] = &[
     "status",
 ];
 
-/// Members that are left out when calls are folded.
-const DETAILS: &[&str] = &["input", "progress", "output"];
+/// Whether a member is left out of a part of this type when calls are folded: what a call was given and gave, also
+/// as long as the call itself has not come.
+fn is_detail(kind: Kind, name: &str) -> bool {
+    match kind {
+        Kind::ToolCall | Kind::ReplInput => matches!(name, "input" | "progress" | "output"),
+        Kind::ToolResult | Kind::ReplOutput => name == "output",
+        Kind::ToolProgress => name == "content",
+        Kind::ReplProgress => name == "text",
+        _ => false,
+    }
+}
 
 impl Serialize for PartView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -152,8 +161,7 @@ impl<'a> PartView<'a> {
     pub(super) fn member(&self, name: &str) -> Option<Value> {
         let block = self.conversation.block(self.thread.parts[self.part as usize].block)?;
         let node = self.conversation.node(block.node)?;
-        let folds = matches!(node.kind(), Kind::ToolCall | Kind::ReplInput);
-        if self.thread.options.collapse_tools && folds && DETAILS.contains(&name) {
+        if self.thread.options.collapse_tools && is_detail(node.kind(), name) {
             return None;
         }
         match (name, node.body()) {

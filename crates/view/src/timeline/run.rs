@@ -40,7 +40,7 @@ impl Timeline {
             from: edge.source_id.clone(),
             to: edge.target_id.clone(),
             edge_type: edge.edge_type.to_string(),
-            condition: edge.condition.clone(),
+            condition: edge.condition.as_deref().cloned(),
             at: event.head.at,
         };
         Edit::at(changes, path!["runs", run]).push("edges", &mut self.runs[run].edges, edge);

@@ -30,8 +30,8 @@ impl Causes {
             }
             Body::NodeTimeout(_) | Body::Interrupt(_) => {
                 let fact = self.note(event, None, changes);
-                let work = self.node(event).and_then(|node| node.work.clone());
-                self.advance(work.as_deref(), fact);
+                let work = self.node_work(event);
+                self.advance(work, fact);
                 fact
             }
             Body::EdgeTransition(edge) => self.edge(event, &edge.source_id, &edge.target_id, changes),
@@ -60,17 +60,15 @@ impl Causes {
             None => self.reached(event, |live| live, Relation::ReachedBy),
         };
         let fact = self.push_also(event, link, also, changes);
-        let name = work_name(event, start);
-        self.begin_work(Arc::clone(&name), fact, changes);
+        let work = self.begin_named(work_name(event, start), fact, changes);
         if let Some(node) = self.node(event) {
-            node.work = Some(name);
+            node.work = Some(work);
         }
         fact
     }
 
     fn node_end(&mut self, event: &Event, edges: &[EdgeDecision], changes: &mut Changes) -> u32 {
-        let work = self.node(event).and_then(|node| node.work.clone()).unwrap_or_default();
-        let fact = self.finish_work(event, &work, changes);
+        let fact = self.finish_work(event, self.node_work(event), changes);
         self.settle_node(event, fact, edges);
         fact
     }
@@ -92,8 +90,7 @@ impl Causes {
     fn edge(&mut self, event: &Event, from: &FlowNodeId, to: &FlowNodeId, changes: &mut Changes) -> u32 {
         let run = event.head.run_id.as_ref().and_then(|run| self.runs.get(run));
         let source = run.and_then(|run| run.nodes.get(from));
-        let work = source.and_then(|node| node.work.as_deref());
-        let running = work.and_then(|work| self.tip(work, Relation::Leaves));
+        let running = self.tip(source.and_then(|node| node.work), Relation::Leaves);
         let ended = source.and_then(|node| node.ended).map(|ended| (ended, Relation::Leaves));
         let fact = self.note(event, ended.or(running), changes);
         if let Some(run) = event.head.run_id.as_ref().and_then(|run| self.runs.get_mut(run)) {

@@ -6,6 +6,7 @@ use antiphon_event::{Event, ParentId, RunId};
 
 use super::describe::describe;
 use super::{Causes, Fact, Relation, Run, What, Work};
+use crate::index::ByRun;
 use crate::{Changes, path};
 
 /// A cause and how the effect comes from it.
@@ -29,7 +30,7 @@ impl Causes {
 
     /// The closest thing that an event can be a part of.
     fn surroundings(&mut self, event: &Event) -> Link {
-        let node = self.node_work(event).and_then(|work| self.tip(&work, Relation::PartOf));
+        let node = self.node_work(event).and_then(|work| self.tip(Some(work), Relation::PartOf));
         let run = event.head.run_id.as_ref().and_then(|run| self.runs.get(run));
         let run = run.and_then(|run| run.step.or(run.first)).map(|whole| (whole, Relation::PartOf));
         node.or(run)
@@ -115,36 +116,109 @@ impl Causes {
 
     /// What a name stands for: what was begun under it, or the last thing of that run.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
-        let work = self.works.get(name).map(|work| work.start);
+        let work = self.named.get(&name.into()).map(|work| self.works[work].start);
         let run = || self.runs.get(name).or_else(|| self.runs.get(run_part(name))).and_then(|run| run.last);
         work.or_else(run)
     }
 
-    pub(super) fn begin_work(&mut self, name: Arc<str>, fact: u32, changes: &mut Changes) {
-        self.adopt(&name, fact, changes);
-        self.works.insert(name, Work { start: fact, tip: fact, done: false });
+    /// Begins what a run gives an id; the same once more takes its place.
+    pub(super) fn begin(
+        &mut self,
+        kind: Own,
+        event: &Event,
+        id: &Arc<str>,
+        fact: u32,
+        changes: &mut Changes,
+    ) {
+        let Some(run) = &event.head.run_id else { return };
+        if let Some(work) = self.own(kind).begins(run, id, |_| false) {
+            self.works[work] = Work::new(fact);
+            return;
+        }
+        let work = self.works.len();
+        self.works.push(Work::new(fact));
+        self.own_mut(kind).begun(run, id, work);
+        // As in the conversation graph: what has an id that is taken is known by its run, too.
+        let is_taken = self.named.get(id).is_some();
+        let name = if is_taken { format!("{run}/{id}").into() } else { Arc::clone(id) };
+        self.name(name, work, changes);
+    }
+
+    /// Begins what is known by this name alone.
+    pub(super) fn begin_named(&mut self, name: Arc<str>, fact: u32, changes: &mut Changes) -> usize {
+        if let Some(work) = self.named.get(&name) {
+            self.works[work] = Work::new(fact);
+            return work;
+        }
+        let work = self.works.len();
+        self.works.push(Work::new(fact));
+        self.name(name, work, changes);
+        work
+    }
+
+    fn name(&mut self, name: Arc<str>, work: usize, changes: &mut Changes) {
+        self.adopt(&name, self.works[work].start, changes);
+        self.named.insert(name, work);
     }
 
     pub(super) fn name_of_run(&mut self, event: &Event, suffix: &str, fact: u32, changes: &mut Changes) {
         if let Some(run) = &event.head.run_id {
-            self.begin_work(format!("{run}:{suffix}").into(), fact, changes);
+            self.begin_named(format!("{run}:{suffix}").into(), fact, changes);
+        }
+    }
+
+    /// The work that something said about an id in the run of an event belongs to.
+    pub(super) fn about(&mut self, kind: Own, event: &Event, id: &Arc<str>) -> Option<usize> {
+        let run = event.head.run_id.as_ref();
+        let work = self.own(kind).about(run, id, |work| !self.works[work].done)?;
+        self.own_mut(kind).spoken_of(run, id, work);
+        Some(work)
+    }
+
+    pub(super) fn own(&self, kind: Own) -> &ByRun {
+        match kind {
+            Own::Stream => &self.streams,
+            Own::Call => &self.calls,
+            Own::Code => &self.codes,
+        }
+    }
+
+    fn own_mut(&mut self, kind: Own) -> &mut ByRun {
+        match kind {
+            Own::Stream => &mut self.streams,
+            Own::Call => &mut self.calls,
+            Own::Code => &mut self.codes,
         }
     }
 
     /// The last thing on the way of a work, as a cause.
-    pub(super) fn tip(&self, name: &str, relation: Relation) -> Link {
-        self.works.get(name).map(|work| (work.tip, relation))
+    pub(super) fn tip(&self, work: Option<usize>, relation: Relation) -> Link {
+        work.map(|work| (self.works[work].tip, relation))
     }
 
-    pub(super) fn advance(&mut self, name: Option<&str>, fact: u32) {
-        if let Some(work) = name.and_then(|name| self.works.get_mut(name)) {
-            work.tip = fact;
+    pub(super) fn advance(&mut self, work: Option<usize>, fact: u32) {
+        if let Some(work) = work {
+            self.works[work].tip = fact;
         }
     }
 
-    pub(super) fn node_work(&self, event: &Event) -> Option<Arc<str>> {
+    pub(super) fn node_work(&self, event: &Event) -> Option<usize> {
         let run = self.runs.get(event.head.run_id.as_ref()?)?;
-        run.nodes.get(event.head.node_id.as_ref()?)?.work.clone()
+        run.nodes.get(event.head.node_id.as_ref()?)?.work
+    }
+}
+
+/// What a run gives an id of its own: equal ids of two runs, or of two kinds, are two things.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Own {
+    Stream,
+    Call,
+    Code,
+}
+
+impl Work {
+    fn new(fact: u32) -> Self {
+        Self { start: fact, tip: fact, done: false }
     }
 }
 

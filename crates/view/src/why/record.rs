@@ -2,11 +2,13 @@
 //!
 //! One function for each way of being caused; [`Causes::record`] is the table.
 
+use std::sync::Arc;
+
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::body::tool::{ToolCall, ToolResult};
-use antiphon_event::{Body, Delivery, Event, Kind, RunId, StreamId};
+use antiphon_event::{Body, CallId, Delivery, Event, Kind, RunId, StreamId};
 
-use super::ledger::run_part;
+use super::ledger::{Own, run_part};
 use super::{Asked, Causes, Relation, Run, What, Work};
 use crate::brief::brief;
 use crate::{Changes, Tally, path};
@@ -29,23 +31,25 @@ impl Causes {
             Body::Reasoning(reasoning) => self.stream(event, &reasoning.id, &reasoning.content, changes),
             Body::ToolCall(call) => self.call(event, call, changes),
             Body::ToolProgress(progress) => {
-                let link = self.tip(progress.tool_call_id.as_str(), Relation::PartOf);
+                let call = self.about(Own::Call, event, &progress.tool_call_id.shared());
+                let link = self.tip(call, Relation::PartOf);
                 self.note(event, link, changes)
             }
             Body::ToolResult(result) => self.result(event, result, changes),
-            Body::HarnessStart(_) | Body::RunStart(_) => self.begin(event, changes),
+            Body::HarnessStart(_) | Body::RunStart(_) => self.run_begins(event, changes),
             Body::HarnessEnd(_) | Body::RunEnd(_) => self.end(event, changes),
             Body::CancelRequested(_) | Body::Error(_) => self.stop(event, changes),
             Body::Usage(usage) => self.usage(event, Tally::of(usage), usage.model.as_deref(), changes),
             Body::ModelRetry(_) => self.model_retry(event, changes),
             Body::Relay(relay) => self.relay(event, relay, changes),
             Body::RelayResolved(resolved) => self.resolved(event, resolved, changes),
-            Body::ReplInput(input) => self.code(event, input.id.as_str(), changes),
+            Body::ReplInput(input) => self.code(event, &input.id.shared(), changes),
             Body::ReplProgress(progress) => {
-                let link = self.tip(progress.id.as_str(), Relation::PartOf);
+                let code = self.about(Own::Code, event, &progress.id.shared());
+                let link = self.tip(code, Relation::PartOf);
                 self.note(event, link, changes)
             }
-            Body::ReplOutput(output) => self.output(event, output.id.as_str(), output.done, changes),
+            Body::ReplOutput(output) => self.output(event, &output.id.shared(), output.done, changes),
             Body::Summary(summary) => self.summary(event, &summary.id, &summary.sources, changes),
             Body::HistoryCompacted(compacted) => {
                 let summary = self.messages.get(&*compacted.summary_id);
@@ -84,7 +88,7 @@ impl Causes {
             None => Some((self.step(event, changes), Relation::SaidBy)),
         };
         let fact = self.push(event, link, changes);
-        self.begin_work(id.shared(), fact, changes);
+        self.begin(Own::Stream, event, &id.shared(), fact, changes);
         self.run(event).stream = Some((id.clone(), fact));
         fact
     }
@@ -98,9 +102,10 @@ impl Causes {
             let fact = *fact;
             return Some(fact).filter(|fact| self.facts[*fact as usize].what == kind);
         }
-        let fact = self.works.get(id.as_str())?.start;
+        let stream = self.streams.exact(event.head.run_id.as_ref()?, &id.shared())?;
+        let fact = self.works[stream].start;
         let found = &self.facts[fact as usize];
-        (found.what == kind && found.run_id == event.head.run_id).then_some(fact)
+        (found.what == kind).then_some(fact)
     }
 
     /// Adds to a description that is not full yet.
@@ -116,10 +121,9 @@ impl Causes {
 
     /// A call is proposed by a model call, and runs because of the proposal or of a decision about it.
     fn call(&mut self, event: &Event, call: &ToolCall, changes: &mut Changes) -> u32 {
-        let proposed = self.works.get(call.id.as_str()).filter(|work| {
-            let start = &self.facts[work.start as usize];
-            !work.done && start.what == What::Event(Kind::ToolCall) && start.run_id == event.head.run_id
-        });
+        let id = call.id.shared();
+        let known = event.head.run_id.as_ref().and_then(|run| self.calls.begins(run, &id, |_| false));
+        let proposed = known.map(|work| &self.works[work]).filter(|work| !work.done);
         let link = match proposed.map(|work| work.tip) {
             Some(tip) if self.facts[tip as usize].what == What::Event(Kind::ToolCall) => {
                 Some((tip, Relation::RunsAs))
@@ -128,12 +132,13 @@ impl Causes {
             None => Some((self.step(event, changes), Relation::ProposedBy)),
         };
         let fact = self.push(event, link, changes);
-        self.begin_work(call.id.shared(), fact, changes);
+        self.begin(Own::Call, event, &id, fact, changes);
         fact
     }
 
     fn result(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) -> u32 {
-        let fact = self.finish_work(event, result.id.as_str(), changes);
+        let call = self.about(Own::Call, event, &result.id.shared());
+        let fact = self.finish_work(event, call, changes);
         let run = self.run(event);
         run.unanswered.push(fact);
         run.steps.settle();
@@ -141,16 +146,17 @@ impl Causes {
     }
 
     /// Code is a call of its own kind.
-    fn code(&mut self, event: &Event, id: &str, changes: &mut Changes) -> u32 {
+    fn code(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) -> u32 {
         let step = self.run(event).step;
         let link = step.map(|step| (step, Relation::ProposedBy));
         let fact = self.note(event, link, changes);
-        self.begin_work(id.into(), fact, changes);
+        self.begin(Own::Code, event, id, fact, changes);
         fact
     }
 
-    fn output(&mut self, event: &Event, id: &str, done: bool, changes: &mut Changes) -> u32 {
-        let fact = self.finish_work(event, id, changes);
+    fn output(&mut self, event: &Event, id: &Arc<str>, done: bool, changes: &mut Changes) -> u32 {
+        let code = self.about(Own::Code, event, id);
+        let fact = self.finish_work(event, code, changes);
         let run = self.run(event);
         run.unanswered.push(fact);
         run.steps.settle();
@@ -159,8 +165,8 @@ impl Causes {
     }
 
     /// Records what a work came to: caused by the last thing on the way, be it the start, a refusal or a child run.
-    pub(super) fn finish_work(&mut self, event: &Event, name: &str, changes: &mut Changes) -> u32 {
-        let Some(work) = self.works.get_mut(name) else {
+    pub(super) fn finish_work(&mut self, event: &Event, work: Option<usize>, changes: &mut Changes) -> u32 {
+        let Some(work) = work.map(|work| &mut self.works[work]) else {
             return self.note(event, None, changes);
         };
         work.done = true;
@@ -175,7 +181,7 @@ impl Causes {
         self.push_also(event, Some((tip, relation)), also, changes)
     }
 
-    fn begin(&mut self, event: &Event, changes: &mut Changes) -> u32 {
+    fn run_begins(&mut self, event: &Event, changes: &mut Changes) -> u32 {
         let fact = self.push(event, None, changes);
         self.link_to_parent(event, fact, Relation::StartedBy, changes);
         self.name_of_run(event, event.kind().tag(), fact, changes);
@@ -195,11 +201,8 @@ impl Causes {
         let parent = run.parent.clone();
         let fact = self.note(event, link, changes);
         self.name_of_run(event, event.kind().tag(), fact, changes);
-        if let Some(work) = parent.and_then(|parent| self.works.get_mut(parent.as_str()))
-            && !work.done
-        {
-            work.tip = fact;
-        }
+        let cause = parent.and_then(|parent| self.named.get(&parent.shared()));
+        self.advance(cause.filter(|cause| !self.works[*cause].done), fact);
         fact
     }
 
@@ -241,21 +244,27 @@ impl Causes {
     }
 
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> u32 {
-        let call = relay.tool_call_id.as_ref().map(antiphon_event::CallId::shared);
-        let about = call.filter(|call| self.works.contains_key(call)).or_else(|| self.node_work(event));
-        let link = about.as_deref().and_then(|about| self.tip(about, Relation::AsksAbout));
+        let call = relay.tool_call_id.as_ref().map(CallId::shared);
+        let call = call
+            .and_then(|id| self.about(Own::Call, event, &id).or_else(|| self.about(Own::Code, event, &id)));
+        let about = call.or_else(|| self.node_work(event));
+        let link = self.tip(about, Relation::AsksAbout);
         let fact = self.note(event, link, changes);
-        self.advance(about.as_deref(), fact);
-        self.relays.insert(relay.id.clone(), Asked { fact, about });
+        self.advance(about, fact);
+        if let Some(run) = &event.head.run_id {
+            let (request, _) = self.requests.ask(run, relay);
+            self.asked.insert(request, Asked { fact, about });
+        }
         fact
     }
 
     fn resolved(&mut self, event: &Event, resolved: &RelayResolved, changes: &mut Changes) -> u32 {
-        let Some(asked) = self.relays.get(&resolved.relay_id).cloned() else {
+        let (request, _) = self.requests.answer(event.head.run_id.as_ref(), &resolved.relay_id);
+        let Some(Asked { fact: asked, about }) = self.asked.get(&request).copied() else {
             return self.note(event, None, changes);
         };
-        let fact = self.push(event, Some((asked.fact, Relation::Resolves)), changes);
-        self.advance(asked.about.as_deref(), fact);
+        let fact = self.push(event, Some((asked, Relation::Resolves)), changes);
+        self.advance(about, fact);
         fact
     }
 

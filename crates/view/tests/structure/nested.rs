@@ -254,3 +254,91 @@ fn what_a_retry_discards_is_marked_and_gives_way_to_what_follows() {
         "#]],
     );
 }
+
+#[test]
+fn a_result_without_a_session_or_of_another_run_finds_its_call() {
+    check(
+        "
+        a tool_call c x sessionId=s branchId=main
+        a tool_result c R
+        a tool_call d x
+        a tool_result d R sessionId=s branchId=main
+        a tool_call e x sessionId=s branchId=main
+        a tool_result e R sessionId=s
+        a tool_call f x
+        b tool_result f R
+        b tool_result g R
+        a tool_call g x sessionId=s branchId=main
+        ",
+        &expect![[r#"
+            scope s/main events=0
+              run a events=0
+                call c label=x status=done input={} output=R events=2
+                call e label=x status=done input={} output=R events=2
+                call g label=x status=done input={} output=R events=2
+            run a events=0
+              call d label=x status=done input={} output=R events=2
+              call f label=x status=done input={} output=R events=2
+            run b events=0
+        "#]],
+    );
+}
+
+#[test]
+fn an_answer_without_a_session_or_of_another_run_finds_its_request() {
+    check(
+        "
+        a relay p question sessionId=s branchId=main
+        - relay_resolved p true
+        a relay q question
+        b relay_resolved q true sessionId=s branchId=main
+        - relay_resolved r true sessionId=s
+        a relay r question sessionId=s branchId=main
+        ",
+        &expect![[r#"
+            scope s/main events=0
+              run a events=0
+                request p label=question status=approved events=2
+                request r label=question status=approved events=2
+            run a events=0
+              request q label=question status=approved events=2
+            scope s/ events=0
+        "#]],
+    );
+}
+
+#[test]
+fn equal_ids_of_two_runs_or_sessions_are_two_calls_and_two_requests() {
+    check(
+        "
+        a tool_call c xa
+        b tool_call c xb
+        a relay q permission c xa prompt=A
+        b relay q permission c xb prompt=B
+        a relay_resolved q true
+        b tool_result c RB
+        a tool_call c one sessionId=s branchId=main
+        a tool_result c R sessionId=t branchId=main
+        k^c text t child
+        l^b/c text t child
+        ",
+        &expect![[r#"
+            run a events=0
+              call c label=xa status=pending input={} events=1
+                request q label=permission status=approved input=A events=2
+                run k events=0
+                  message t label=assistant text=child events=1
+            run b events=0
+              call c label=xb status=done input={} output=RB events=2
+                request q label=permission status=answered_elsewhere input=B events=1
+                run l events=0
+                  message t label=assistant text=child events=1
+            scope s/main events=0
+              run a events=0
+                call c label=one status=pending input={} events=1
+            scope t/main events=0
+              run a events=0
+                call c orphan=true label=tool status=done output=R events=1
+        "#]],
+    );
+}

@@ -195,3 +195,25 @@ fn what_a_retry_discards_is_gone_and_agents_without_code_are_not_shown() {
     let runs: Vec<_> = fold.view().walk().map(|(depth, run)| (depth, run.turns[0].text.as_str())).collect();
     assert_eq!(runs, [(0, "whole")]);
 }
+
+#[test]
+fn equal_ids_of_two_runs_are_two_requests() {
+    check::<Repl>(
+        "
+        a repl_input x one
+        b repl_input x two
+        a relay q question prompt=A
+        b relay q question prompt=B
+        a relay_resolved q true
+        ",
+        &expect![[r#"
+            runs:
+              runId=a depth=0 status=running own={inputTokens:0,outputTokens:0} total={inputTokens:0,outputTokens:0}
+              turns:
+                iteration=0 id=x phase=executing code=one usage={inputTokens:0,outputTokens:0} pending={}
+              runId=b depth=0 status=running own={inputTokens:0,outputTokens:0} total={inputTokens:0,outputTokens:0}
+              turns:
+                iteration=0 id=x phase=permission code=two usage={inputTokens:0,outputTokens:0} pending={q:{prompt:B}}
+        "#]],
+    );
+}

@@ -165,3 +165,22 @@ fn a_parent_is_not_exchanged_for_another() {
     let walk: Vec<_> = fold.view().walk().map(|(depth, span)| (depth, span.span_id.to_string())).collect();
     assert_eq!(walk, [(0, "s2".to_owned()), (1, "s1".to_owned())]);
 }
+
+#[test]
+fn a_trace_ends_with_its_latest_moment_not_with_its_last_event() {
+    check::<Traces>(
+        "
+        a harness_start traceId=t spanId=s at=2027-01-15T08:00:00.000Z
+        a tool_call c read traceId=t spanId=r parentSpanId=s at=2027-01-15T08:00:01.000Z
+        a tool_result c 1 traceId=t spanId=r at=2027-01-15T08:00:05.000Z
+        a text x late traceId=t spanId=s at=2027-01-15T08:00:04.000Z
+        ",
+        &expect![[r#"
+            traces:
+              traceId=t startedAt=2027-01-15T08:00:00.000Z lastAt=2027-01-15T08:00:05.000Z durationMs=5000
+            spans:
+              trace=0 spanId=s kind=turn placeholder=false status=open startedAt=2027-01-15T08:00:00.000Z events=2
+              trace=0 spanId=r parent=0 kind=tool name=read placeholder=false status=ok startedAt=2027-01-15T08:00:01.000Z endedAt=2027-01-15T08:00:05.000Z durationMs=4000 events=2
+        "#]],
+    );
+}

@@ -102,6 +102,27 @@ fn equal_ids_in_two_runs_are_two_requests() {
 }
 
 #[test]
+fn answers_that_came_before_go_to_their_run_and_take_no_request_from_another() {
+    check(
+        "permissions",
+        r"
+        - relay_resolved q1 false ann
+        a relay_resolved q1 true bob
+        a relay q1
+        b relay_resolved q2 true ann
+        a relay q2
+        b relay q2
+        ",
+        &expect![[r#"
+            pending 1
+            requests {id:"q1" status:"denied" orphan:false kind:"permission" runId:"a" answer:{by:"ann" approved:false}}
+            requests {id:"q2" status:"approved" orphan:false kind:"permission" runId:"a" answer:{by:"ann" approved:true}}
+            requests {id:"q2" status:"pending" orphan:false kind:"permission" runId:"b"}
+        "#]],
+    );
+}
+
+#[test]
 fn an_answer_to_nobody_is_kept_until_its_request_arrives() {
     check(
         "permissions",
@@ -115,7 +136,6 @@ fn an_answer_to_nobody_is_kept_until_its_request_arrives() {
             pending 0
             requests {id:"early" status:"approved" orphan:false kind:"permission" runId:"a" toolCallId:"c1" answer:{by:"user" approved:true}}
             requests {id:"never" status:"denied" orphan:true answer:{by:"user" approved:false}}
-            requests {id:"never" status:"denied" orphan:true runId:"a" answer:{by:"user" approved:false}}
         "#]],
     );
 }

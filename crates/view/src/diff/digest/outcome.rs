@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use antiphon_event::body::flow::{NodeEnd, NodeStart};
-use antiphon_event::body::request::RelayResolved;
+use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Event, FlowNodeId, Json};
 
 use super::super::path::Paths;
@@ -78,6 +78,36 @@ impl Digest {
                 keys.len() - 1
             });
             self.keys[row].writes.push(Contribution { by: by.to_owned(), value: value.clone() });
+        }
+    }
+
+    /// A request that comes again is the one it was; if it was not answered, it waits again.
+    pub(super) fn relay(&mut self, event: &Event, at: At, relay: &Relay) {
+        let Some(run) = &event.head.run_id else { return };
+        let (request, waits) = self.requests.ask(run, relay);
+        let known = self.choice_rows.get(&request).copied();
+        let row = known.unwrap_or_else(|| {
+            let about = relay.tool.clone().unwrap_or_else(|| relay.kind.to_string());
+            let row = self.choose(at, Decision::Relay, about, String::new());
+            self.choice_rows.insert(request, row);
+            row
+        });
+        if let Some(answer) = self.early.remove(&request) {
+            self.choices[row].answer = answer;
+        } else if waits {
+            "open".clone_into(&mut self.choices[row].answer);
+        }
+    }
+
+    /// The first answer counts, also if it comes before its request.
+    pub(super) fn resolved(&mut self, event: &Event, resolved: &RelayResolved) {
+        let (request, counts) = self.requests.answer(event.head.run_id.as_ref(), &resolved.relay_id);
+        if !counts {
+            return;
+        }
+        match self.choice_rows.get(&request) {
+            Some(row) => self.choices[*row].answer = answer(resolved),
+            None => _ = self.early.insert(request, answer(resolved)),
         }
     }
 

@@ -1,0 +1,118 @@
+//! Requests to people: where each is shown, and what became of it.
+//!
+//! Which request an answer is for says [`crate::request::Requests`]. Start reading at [`Thread::request`] and
+//! [`Thread::resolve`].
+
+use antiphon_event::body::request::{self, RelayResolved};
+use antiphon_event::{Event, Kind};
+use antiphon_graph::{Change, Conversation, Placed};
+use serde::{Deserialize, Serialize};
+
+use super::part::Relay;
+use super::{Thread, answer_of};
+use crate::{Changes, Standing};
+
+/// All requests, and answers to those that have not come.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Requests {
+    known: crate::request::Requests,
+    /// What there is of each, by its number.
+    all: Vec<Request>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+enum Request {
+    /// It has no place to be shown in.
+    #[default]
+    Nowhere,
+    /// It is the nth about a part.
+    Shown { part: u32, nth: usize },
+    /// Only its answer has come.
+    Early(RelayResolved),
+}
+
+impl Requests {
+    fn get(&mut self, number: usize) -> &mut Request {
+        if self.all.len() <= number {
+            self.all.resize_with(number + 1, Request::default);
+        }
+        &mut self.all[number]
+    }
+}
+
+impl Thread {
+    /// A request to a person: shown with its call, or on its own. It stays where it was shown first.
+    pub(super) fn request(
+        &mut self,
+        conversation: &Conversation,
+        relay: &request::Relay,
+        placed: Placed,
+        event: &Event,
+        entry: Option<u32>,
+        changes: &mut Changes,
+    ) {
+        let Some(run) = event.head.run_id.as_ref() else { return };
+        let (number, waits) = self.requests.known.ask(run, relay);
+        let (part, nth) = if let Request::Shown { part, nth } = *self.requests.get(number) {
+            (part, nth)
+        } else {
+            let call = relay.tool_call_id.as_ref();
+            let call = call.and_then(|call| conversation.resolve(run, call.as_str(), Kind::ToolCall));
+            let with = call.and_then(|node| self.part_of_node(conversation, node));
+            let own = || Some(self.add_part(conversation, entry?, placed.block, changes));
+            let Some(part) = with.or_else(own) else { return };
+            (part, answer_of(&mut self.parts, part).next_relay())
+        };
+        let before = std::mem::replace(self.requests.get(number), Request::Shown { part, nth });
+        let early = if let Request::Early(answer) = before { Some(answer) } else { None };
+        if waits || early.is_some() {
+            let (id, kind) = (relay.id.clone(), relay.kind.to_string());
+            let asked = Relay { id, kind, status: Standing::Pending, by: None, reason: None };
+            answer_of(&mut self.parts, part).ask(nth, asked);
+        }
+        if let Some(answer) = early {
+            answer_of(&mut self.parts, part).settle(nth, |relay| answered(relay, &answer));
+        }
+        match placed.change {
+            Change::Updated => self.replace_part(conversation, part, changes),
+            _ => self.members_changed(conversation, part, &["relay", "status"], changes),
+        }
+    }
+
+    /// A request was answered; the first answer counts.
+    pub(super) fn resolve(
+        &mut self,
+        conversation: &Conversation,
+        event: &Event,
+        resolved: &RelayResolved,
+        changes: &mut Changes,
+    ) {
+        let (number, counts) = self.requests.known.answer(event.head.run_id.as_ref(), &resolved.relay_id);
+        if !counts {
+            return;
+        }
+        match self.requests.get(number) {
+            Request::Shown { part, nth } => {
+                let (part, nth) = (*part, *nth);
+                answer_of(&mut self.parts, part).settle(nth, |relay| answered(relay, resolved));
+                self.members_changed(conversation, part, &["relay", "status"], changes);
+            }
+            other => *other = Request::Early(resolved.clone()),
+        }
+    }
+
+    /// Nobody waits any more for what an event shows to be over.
+    pub(super) fn settle(&mut self, conversation: &Conversation, event: &Event, changes: &mut Changes) {
+        for (number, standing) in self.requests.known.settle(event) {
+            let Request::Shown { part, nth } = *self.requests.get(number) else { continue };
+            answer_of(&mut self.parts, part).settle(nth, |relay| relay.status = standing);
+            self.members_changed(conversation, part, &["relay", "status"], changes);
+        }
+    }
+}
+
+fn answered(relay: &mut Relay, answer: &RelayResolved) {
+    relay.status = Standing::of(answer);
+    relay.by = Some(answer.by.clone());
+    relay.reason.clone_from(&answer.reason);
+}
