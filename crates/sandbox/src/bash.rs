@@ -4,7 +4,6 @@
 //! started is killed when it ends, takes too long or is cancelled. Start reading at [`run`].
 
 mod environment;
-mod group;
 mod listen;
 mod live;
 mod output;
@@ -19,13 +18,13 @@ use antiphon_agent::Class;
 use antiphon_agent::permission::Subject;
 use antiphon_event::ErrorCode;
 use antiphon_port::{Tool, ToolCall, ToolFault};
+use antiphon_process::Group;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use crate::{Workspace, typed};
-use group::Group;
 use listen::Listener;
 
 const DESCRIPTION: &str = "Run a command in bash. There is no input and no terminal; each call is a new shell. What \
@@ -108,22 +107,19 @@ fn start(
     dir: &Path,
     call: &ToolCall,
 ) -> Result<(Child, Group), ToolFault> {
-    let mark = group::mark();
     let spawn = |shell: &str| {
         let mut command = Command::new(shell);
-        command.arg("-c").arg(line).current_dir(dir).process_group(0).kill_on_drop(true);
+        command.arg("-c").arg(line).current_dir(dir);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env_clear().envs(environment::given(&workspace.variables));
-        command.env("ANTIPHON_IDEMPOTENCY_KEY", &*call.key).env(group::MARK, &mark);
-        command.spawn()
+        command.env("ANTIPHON_IDEMPOTENCY_KEY", &*call.key);
+        Group::spawn(&mut command)
     };
-    let child = match spawn("bash") {
+    let started = match spawn("bash") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => spawn("sh"),
         started => started,
     };
-    let child = child.map_err(|error| ToolFault::new(format!("the shell could not be started: {error}")))?;
-    let group = Group::new(child.id(), mark);
-    Ok((child, group))
+    started.map_err(|error| ToolFault::new(format!("the shell could not be started: {error}")))
 }
 
 fn describe(status: ExitStatus) -> String {

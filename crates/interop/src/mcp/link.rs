@@ -207,7 +207,7 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         if let Some(watch) = &self.program {
-            watch.group.kill();
+            watch.group.cut();
         }
     }
 }

@@ -1,18 +1,16 @@
 //! [`Program`]: a server that is a program, spoken to over its standard streams.
 //!
-//! In: a command. Out: a transport, and how the program ended. It is the leader of a process group of its own, and
-//! all of the group is gone when the program ends, is closed or is dropped. Start reading at [`Program::start`].
+//! In: a command. Out: a transport, and how the program ended. All that it started is gone when it ends, is closed or
+//! is dropped. Start reading at [`Program::start`].
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use antiphon_process::Group;
 use rmcp::RoleClient;
 use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -96,21 +94,20 @@ impl Program {
         let ours = ENVIRONMENT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
         let given = antiphon_port::environment(start.env)?;
         let mut command = Command::new(program);
-        command.args(arguments).env_clear().envs(ours).envs(given).process_group(0).kill_on_drop(true);
+        command.args(arguments).env_clear().envs(ours).envs(given);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(dir) = &start.dir {
             command.current_dir(dir);
         }
         let place = start.dir.as_ref().map_or_else(String::new, |dir| format!(" in `{}`", dir.display()));
-        let mut child =
-            command.spawn().map_err(|error| format!("cannot be started: `{program}`{place}: {error}"))?;
-        let (Some(stdin), Some(stdout), Some(stderr), Some(pid)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take(), child.id())
+        let (mut child, group) = Group::spawn(&mut command)
+            .map_err(|error| format!("cannot be started: `{program}`{place}: {error}"))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(format!("cannot be started: `{program}` has no standard streams"));
         };
-        let group =
-            Arc::new(Group { leader: Pid::from_raw(pid.cast_signed()), gone: AtomicBool::new(false) });
+        let group = Arc::new(group);
         let log = Arc::new(Log::default());
         let (ended, ended_seen) = watch::channel(None);
         let watch = Watch { group: group.clone(), log: log.clone(), ended: ended_seen };
@@ -155,7 +152,7 @@ impl Program {
             return;
         }
         let status = timeout(grace, self.child.wait()).await;
-        self.group.kill();
+        self.group.kill().await;
         let how = match status {
             Ok(Ok(status)) => format!("ended ({status})"),
             Ok(Err(error)) => format!("ended, nobody knows how: {error}"),
@@ -225,23 +222,7 @@ impl Transport<RoleClient> for Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        self.group.kill();
+        self.group.cut();
         self.errors.abort();
-    }
-}
-
-/// A process group, killed once.
-pub(super) struct Group {
-    leader: Pid,
-    gone: AtomicBool,
-}
-
-impl Group {
-    /// Kills whatever is left of it.
-    pub(super) fn kill(&self) {
-        if !self.gone.swap(true, Ordering::AcqRel) {
-            // Nobody being left to kill is as good.
-            let _ = killpg(self.leader, Signal::SIGKILL);
-        }
     }
 }

@@ -132,7 +132,7 @@ impl Server {
                 text("changed");
             }
             "ask" => text(&ask()),
-            "child" => text(&child()),
+            "child" => text(&child(arguments["leaves"] == true)),
             "env" => text(&std::env::vars().map(|(name, _)| name + " ").collect::<String>()),
             "mumble" => {
                 println!("debug: about to answer");
@@ -177,9 +177,10 @@ fn ask() -> String {
         + &ask("made/up", json!({}))
 }
 
-/// Starts a process that outlives this one unless somebody sees to it.
-fn child() -> String {
-    let child = Command::new("sleep").arg("600").stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+/// Starts a process that outlives this one unless somebody sees to it; it may leave its group.
+fn child(leaves: bool) -> String {
+    let mut command = Command::new(if leaves { "setsid" } else { "env" });
+    let child = command.args(["sleep", "600"]).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
     child.map_or_else(|error| error.to_string(), |child| child.id().to_string())
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_agent::Server;
-use antiphon_interop::mcp::Options;
+use antiphon_interop::mcp::{Connected, Options};
 use expect_test::expect;
 
 use crate::door::{Heard, call, check, fake, open, options, tool, until};
@@ -151,13 +151,38 @@ async fn a_call_that_is_dropped_is_cancelled() {
 
 #[tokio::test]
 async fn nothing_of_a_server_outlives_it() {
+    let (connected, pids) = with_children().await;
+    drop(connected);
+    until("the children are gone", || !pids.iter().any(|pid| is_running(pid))).await;
+}
+
+#[tokio::test]
+async fn nothing_of_a_server_outlives_its_close() {
+    let (connected, pids) = with_children().await;
+    connected.close().await;
+    until("the children are gone", || !pids.iter().any(|pid| is_running(pid))).await;
+}
+
+#[tokio::test]
+async fn nothing_of_a_server_outlives_its_death() {
+    let (connected, pids) = with_children().await;
+    let die = tool(&connected, "die").await;
+    call(&die, "{}", &Arc::new(Heard::default())).await.expect_err("it dies");
+    until("the children are gone", || !pids.iter().any(|pid| is_running(pid))).await;
+}
+
+/// A server with two children, one of which has left its group.
+async fn with_children() -> (Connected, [String; 2]) {
     let connected = open(&fake(""), options()).await.expect("it starts");
     let child = tool(&connected, "child").await;
-    let reply = call(&child, "{}", &Arc::new(Heard::default())).await.expect("it starts a child");
-    let pid = reply.output.to_text().into_owned();
-    assert!(is_running(&pid), "the child runs");
-    drop((connected, child));
-    until("the child is gone", || !is_running(&pid)).await;
+    let mut pids = [String::new(), String::new()];
+    for (pid, input) in pids.iter_mut().zip([r#"{"leaves": false}"#, r#"{"leaves": true}"#]) {
+        let reply = call(&child, input, &Arc::new(Heard::default())).await.expect("it starts a child");
+        *pid = reply.output.to_text().into_owned();
+        assert!(is_running(pid), "the child runs");
+    }
+    until("one has left", || group_of(&pids[1]) == pids[1]).await;
+    (connected, pids)
 }
 
 #[tokio::test]
@@ -197,4 +222,10 @@ impl LogFile {
 fn is_running(pid: &str) -> bool {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+fn group_of(pid: &str) -> String {
+    let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
+    let after_name = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
+    after_name.split_whitespace().nth(2).unwrap_or_default().to_owned()
 }

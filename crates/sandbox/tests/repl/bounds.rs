@@ -43,7 +43,6 @@ fn time() {
             "for (;;) ;",
             "while (true) { try { for (;;) ; } catch {} finally { continue } }",
             "for (;;) await null",
-            "const f = () => Promise.resolve().then(f); await f()",
             "const f = () => queueMicrotask(f); f(); await new Promise(() => {})",
             "/(a+)+$/.test('a'.repeat(40) + 'b')",
             "/^(([a-z])+.)+[A-Z]([a-z])+$/.test('a'.repeat(60))",
@@ -75,9 +74,6 @@ fn time() {
             for (;;) await null
             ! out of time: at work for 150ms, which is the bound of a turn
             > kept 2
-            const f = () => Promise.resolve().then(f); await f()
-            ! out of time: at work for 150ms, which is the bound of a turn; the engine was replaced, and scope is empty
-            > undefined 2
             const f = () => queueMicrotask(f); f(); await new Promise(() => {})
             ! out of time: at work for 150ms, which is the bound of a turn
             > kept 2
@@ -136,10 +132,27 @@ fn time() {
             ! out of time: at work for 150ms, which is the bound of a turn
             > kept 2
             Array.prototype.reverse.call({length: 2 ** 53 - 1})
-            ! RangeError: reverse: 9007199254740991 elements, at most 1048576 (turn 71, line 1)
+            ! RangeError: reverse: 9007199254740991 elements, at most 1048576 (turn 68, line 1)
             > kept 2
         "#]],
     );
+}
+
+/// Each promise waits for the next. To let go of them one by one takes about as long as to make them, so it depends on
+/// the machine whether the engine is done with it in the time that it has to tidy up.
+#[test]
+fn a_scope_is_empty_only_if_that_was_said() {
+    let mut bench = Bench::new(ReplLimits { time: Duration::from_millis(150), ..limits() });
+    bench.run("scope.kept = 'kept'");
+    let turn = show(&bench.run("const f = () => Promise.resolve().then(f); await f()"));
+    let left = show(&bench.run("console.log(scope.kept, 1 + 1)"));
+    let late = "! out of time: at work for 150ms, which is the bound of a turn";
+    let expected = match turn.strip_prefix(late) {
+        Some("\n") => "> kept 2\n",
+        Some("; the engine was replaced, and scope is empty\n") => "> undefined 2\n",
+        Some(_) | None => panic!("{turn}"),
+    };
+    assert_eq!(left, expected);
 }
 
 #[test]
