@@ -5,6 +5,7 @@
 
 mod graph;
 mod node;
+mod sense;
 
 use std::fmt;
 
@@ -139,6 +140,9 @@ pub(crate) fn check(flow: &Builder) -> Vec<Problem> {
         graph::fallbacks,
         graph::joins,
         node::members,
+        sense::retries,
+        sense::questions,
+        sense::lengths,
         node::state,
         node::formulas,
     ] {

@@ -57,7 +57,7 @@ pub const LENGTH_MAX: usize = 10_000;
 pub struct Expression(Arc<Inner>);
 
 struct Inner {
-    text: String,
+    text: Arc<String>,
     tree: Node,
     paths: Vec<Path>,
 }
@@ -65,13 +65,28 @@ struct Inner {
 impl Expression {
     /// Reads an expression. Unknown names, functions and patterns are found here, not when it is evaluated.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        let (tree, paths) = parse::parse(text)?;
-        Ok(Self(Arc::new(Inner { text: text.to_owned(), tree, paths })))
+        match Self::read(text) {
+            (Some(expression), wrong) if wrong.is_empty() => Ok(expression),
+            (_, wrong) => Err(wrong.into_iter().next().expect("what is no expression has something wrong")),
+        }
+    }
+
+    /// The same with all that is wrong. One with names and calls that nobody knows can still be checked, as if they gave
+    /// anything; it is not to be evaluated.
+    pub(crate) fn read(text: &str) -> (Option<Self>, Vec<ParseError>) {
+        let (read, wrong) = parse::parse(text);
+        let made = |(tree, paths)| Self(Arc::new(Inner { text: Arc::new(text.to_owned()), tree, paths }));
+        (read.map(made), wrong)
     }
 
     /// The text as it was written.
     pub fn text(&self) -> &str {
         &self.0.text
+    }
+
+    /// The same to share: each event that tells of it has it.
+    pub(crate) fn shared_text(&self) -> Arc<String> {
+        Arc::clone(&self.0.text)
     }
 
     /// What it touches, in the order in which it is first named.
@@ -123,7 +138,7 @@ impl Expression {
 
     fn error(&self, fault: Fault) -> EvalError {
         let column = fault.at.map(|at| at + 1);
-        EvalError { text: self.0.text.clone(), column, message: fault.message }
+        EvalError { text: self.text().to_owned(), column, message: fault.message }
     }
 }
 

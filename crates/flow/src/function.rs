@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use antiphon_event::body::flow::Telemetry;
-use antiphon_event::{ErrorCode, Json};
+use antiphon_event::{ErrorCode, Json, StopReason};
 use serde_json::Value;
 
 /// Rust code as the work of a node, in the form its driver wants it.
@@ -51,6 +51,30 @@ pub struct Failure {
     pub code: ErrorCode,
     /// For a person.
     pub message: String,
+    /// The bound that was reached, if that is why.
+    pub bound: Option<Box<Bound>>,
+}
+
+/// A bound of a run, seen from a node that reached it: the node fails, and with it the run whose bound it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    /// Which one.
+    pub reason: StopReason,
+    /// How many flows further out than that of the node the run is whose bound it is.
+    pub around: u32,
+}
+
+impl Bound {
+    /// As members of an event say it.
+    pub fn read(limit: Option<&StopReason>, around: Option<u32>) -> Option<Self> {
+        Some(Self { reason: limit?.clone(), around: around.unwrap_or(0) })
+    }
+
+    /// The same for members of an event.
+    pub fn write(bound: Option<&Self>) -> (Option<StopReason>, Option<u32>) {
+        let around = bound.map(|bound| bound.around).filter(|around| *around > 0);
+        (bound.map(|bound| bound.reason.clone()), around)
+    }
 }
 
 impl Reply {
@@ -70,11 +94,12 @@ impl Reply {
 impl Failure {
     /// A failure that code reports about itself.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { code: ErrorCode::Failed, message: message.into() }
+        Self::of(ErrorCode::Failed, message)
     }
 
-    pub(crate) fn of(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    /// A failure of a kind that programs know.
+    pub fn of(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), bound: None }
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod budget;
 mod builder;
 pub mod check;
+pub mod consent;
 mod definition;
 pub mod expr;
 pub mod file;

@@ -97,7 +97,8 @@ pub struct Origin {
     pub span: Option<SpanId>,
 }
 
-/// What the spans of a run are called, and what its own events belong to. It has no spans without a turn.
+/// What the spans of a run are called, and what its own events belong to, those of a nested one to the nodes around it.
+/// It has no spans without a turn.
 #[derive(Debug, Clone)]
 struct Names {
     trace: Option<TraceId>,
@@ -117,6 +118,7 @@ impl Names {
             trace_id: trace.clone(),
             span_id: own.clone(),
             parent_span_id: origin.span.clone(),
+            node_path: (!origin.path.is_empty()).then(|| origin.path.clone()),
             ..Context::default()
         };
         Self { trace, own, spans, context: Arc::new(context) }
@@ -377,6 +379,11 @@ impl Scheduler {
     /// Whether it has begun.
     pub fn started(&self) -> bool {
         self.phase != Phase::New
+    }
+
+    /// Whether somebody wants it to stop at once, and it has not gone on since.
+    pub fn is_being_cut_off(&self) -> bool {
+        self.cancel == Some(Mode::Now)
     }
 
     /// How long it has been at work, without the time it waited for people and without a process.

@@ -66,7 +66,7 @@ nodes:
   write:    {agent: {model: script}, set: {drafts: "state.drafts + 1"}, timeout: 30s}
   review:   {agent: {model: script, output: {type: object, properties: {ok: {type: boolean}}}}, set: {approved: "output.ok"}}
   format:   {command: {run: [sh, -c, "tr a-z A-Z"]}, effect: pure, retry: {max: 3, backoff: exponential, delay: 100ms}, fallback: plain}
-  plain:    {function: {output: "input"}}
+  plain:    {function: {output: "input"}, output: true}
   gate:     {human: {prompt: "Publish?", timeout: 5m, on_timeout: reject}}
   each:     {map: {over: "state.notes", node: {command: {run: [wc, -c]}}, max_parallel: 4}}
   calc:     {function: {output: "input + '!'"}, join: any, input: "outputs.write", max_executions: 3, idempotent: true}
@@ -224,12 +224,59 @@ edges:
     for problem in read(text).expect_err("it is full of mistakes").0 {
         assert!(problem.help.is_some(), "{problem}");
     }
+    // Nor does an unknown name hide others in the same expression.
+    check(
+        "antiphon: 1\nstate: {n: {type: integer}}\nnodes:\n  a: {function: \"outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 || 'x' + 1 == ''\"}\n",
+        expect![[r#"
+            flow.yaml:4:17: error: there is no node `zz`; there are a
+            flow.yaml:4:17: error: the state has no key `m`; there are n
+            flow.yaml:4:17: error: `+` cannot take a text and an integer; did you mean `string(…)`?
+            flow.yaml:4:37: error: in the expression `outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 ||…`: unknown name `sttate`; did you mean `state`? (known are task, input, state, output, outputs, status, executions, item, memory)
+            flow.yaml:4:54: error: in the expression `outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 ||…`: unknown function `foo`; did you mean `floor`?
+            flow.yaml:4:67: error: in the expression `outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 ||…`: unknown name `bar` (known are task, input, state, output, outputs, status, executions, item, memory); write an expression, such as `state.drafts < 3` or `'dear ' + input`"#]],
+    );
     // Nor does one that leaves the flow without a beginning.
     check(
         "antiphon: 1\nnodes: {a: {function: '1', timeout: soon}, b: {function: '2'}}\nedges: [a -> b, b -> a]\n",
         expect![[r#"
             flow.yaml:1:1: error: the flow has no entry: every node has an incoming edge; name the first node under `entry`
-            flow.yaml:2:37: error: no duration: "soon" must be whole numbers with units, as in `250ms`, `5s`, `2m` or `1m30s`; write it as `30s`"#]],
+            flow.yaml:2:37: error: no duration: "soon" must be whole numbers with units, as in `250ms`, `5s`, `2m` or `1m30s`; write it as `30s`
+            flow.yaml:3:17: error: the edge from `b` back to `a` makes a cycle without a bound; set `limits.max_node_executions` or `limits.execution_timeout`"#]],
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_told() {
+    check(
+        r#"
+antiphon: 1
+entry: []
+state: {n: {type: integer, default: 0, reduce: smu}}
+nodes:
+  a: {command: [ls], retry: {max: 1, on: [tiemout, failed, mine]}}
+  b: {tool: search, retry: {max: 1, on: [mine, tiemout]}}
+  c: {human: {prompt: "?", timeout: 0s, options: []}}
+  d: {human: {prompt: "?", options: [red, red, ""], on_timeout: accept}}
+  e: {human: {prompt: "?", options: [red], schema: {type: string}}, guardrails: {output: [{length: {min: 5, max: 1}}]}}
+  f: {guardrail: [{length: {min: 2, max: 1}}]}
+  g: {map: {over: "[1]", node: {human: {prompt: "?", on_timeout: reject}}}}
+  h: {function: "1", output: true}
+"#,
+        expect![[r#"
+            flow.yaml:3:8: error: expected at least one, found an empty list; name at least one, or leave it out
+            flow.yaml:4:48: error: expected `last`, `first`, `append`, `sum`, `max`, `min` or `merge`, found `smu`; did you mean `sum`?
+            flow.yaml:6:42: warning: `a` is tried again after `tiemout`, which is no known code of a failure; did you mean `timeout`?
+            flow.yaml:6:42: warning: `a` is tried again after `mine`, which is no known code of a failure; there are failed, timeout, schema, expression, guardrail, in_doubt, hook, too_large, budget_exhausted, cancelled
+            flow.yaml:7:41: warning: `b` is tried again after `tiemout`, which is no known code of a failure; did you mean `timeout`?
+            flow.yaml:8:37: error: the question of `c` expires after 0, before anybody can answer; leave it out to wait for ever
+            flow.yaml:8:50: error: expected at least one, found an empty list; name at least one, or leave it out
+            flow.yaml:9:37: error: `d` has the option `red` twice; take one of them out
+            flow.yaml:9:37: error: an option of `d` is empty; write what can be chosen, or take it out
+            flow.yaml:9:65: warning: `d` says what happens when nobody answers in time, and has no `timeout`; add `timeout: …`, or take it out
+            flow.yaml:10:52: warning: an answer to `e` has to be one of its `options` and to fit its `schema`; take one of the two out
+            flow.yaml:10:81: error: `e` wants texts of at least 5 and at most 1 characters; let `min` be the smaller one
+            flow.yaml:11:18: error: `f` wants texts of at least 2 and at most 1 characters; let `min` be the smaller one
+            flow.yaml:12:32: warning: `g` says what happens when nobody answers in time, and has no `timeout`; add `timeout: …`, or take it out"#]],
     );
 }
 
@@ -282,6 +329,7 @@ fn mistakes_in_a_node_are_told() {
         {tool: x, guardrails: [secrets]}  =>  28: expected a mapping for the guardrails, found a list; write `{…: …}`
         {tool: x, guardrails: {input: [{secrets: true, action: reroute}]}}  =>  61: `reroute` needs the node to go to, as `to`; add `to: <node>`
         {tool: x, guardrails: {input: [{secrets: true, to: y}]}}  =>  57: `to` is for `action: reroute`; take it out
+        {map: {over: "[1]", node: {tool: x, guardrails: {output: [{secrets: true, action: reroute, to: n}]}}}}  =>  12: a guardrail of the node inside `n` cannot reroute: items have no edges; let it `block` or `sanitize`, or put it on the map itself
         {tool: x, retry: {max: 1, jitter: 2}}  =>  40: expected a number from 0 to 1, found `2`; write it as `0.5`
         {tool: x, max_executions: 99999999999}  =>  fine
         {map: {over: "task"}}  =>  12: the map has no `node`; add `node: …`

@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 use antiphon_event::near;
 
 use super::{Problem, Subject, Subjects};
-use crate::definition::{Join, When, Work};
+use crate::builder::reroutes;
+use crate::definition::{Join, Settings, When, Work};
 use crate::guard::Action;
+use crate::shape::Shape;
 
 /// How long the id of a node may be.
 const ID_MAX: usize = 200;
@@ -120,8 +122,16 @@ pub(super) fn reached(subjects: &mut Subjects<'_>) {
 pub(super) fn cycles(subjects: &mut Subjects<'_>) {
     let limits = &subjects.flow.settings.limits;
     let bounded = limits.max_node_executions.is_some() || limits.execution_timeout.is_some();
-    let Some(edge) = subjects.shape.back.iter().position(|back| *back).filter(|_| !bounded) else { return };
-    let (from, to) = subjects.shape.ends[edge];
+    if bounded {
+        return;
+    }
+    let of = |shape: &Shape| {
+        let edge = shape.back.iter().position(|back| *back)?;
+        Some((edge, shape.ends[edge]))
+    };
+    let Some((edge, (from, to))) = of(&subjects.shape).or_else(|| of(&from_everywhere(subjects)?)) else {
+        return;
+    };
     let (from, to) = (&subjects.flow.nodes[from].0, &subjects.flow.nodes[to].0);
     let subject = if edge < subjects.flow.edges.len() { Subject::Edge(edge) } else { Subject::Flow };
     subjects.found.push(
@@ -131,6 +141,18 @@ pub(super) fn cycles(subjects: &mut Subjects<'_>) {
         )
         .help("set `limits.max_node_executions` or `limits.execution_timeout`"),
     );
+}
+
+/// The shape as if every node were an entry, if some cannot be reached: a cycle among them is one all the same.
+fn from_everywhere(subjects: &Subjects<'_>) -> Option<Shape> {
+    if subjects.shape.unreachable.is_empty() {
+        return None;
+    }
+    let flow = subjects.flow;
+    let entry = flow.nodes.iter().map(|(id, _)| id.clone()).collect();
+    let settings = Settings { entry, ..Settings::default() };
+    let edges: Vec<_> = flow.edges.iter().cloned().chain(reroutes(&flow.nodes)).collect();
+    Some(Shape::of(&settings, &flow.nodes, &edges))
 }
 
 /// What takes over exists, has no edges of its own, and does not go round.

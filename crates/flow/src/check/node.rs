@@ -7,6 +7,7 @@ use antiphon_event::near::help;
 use super::{Problem, Subject, Subjects};
 use crate::definition::{Node, When, Work};
 use crate::expr::{Expression, Type, TypeProblem, Types};
+use crate::guard::Action;
 use crate::moment::Formula;
 use crate::state::{self, Key, Reduce};
 
@@ -60,6 +61,14 @@ pub(super) fn members(subjects: &mut Subjects<'_>) {
                         "map",
                         format!("the node inside `{id}` cannot have a fallback"),
                         "put it on the map itself",
+                    );
+                }
+                let mut guards = map.node.guards.input.iter().chain(&map.node.guards.output);
+                if guards.any(|guard| matches!(guard.action, Action::Reroute(_))) {
+                    complain(
+                        "map",
+                        format!("a guardrail of the node inside `{id}` cannot reroute: items have no edges"),
+                        "let it `block` or `sanitize`, or put it on the map itself",
                     );
                 }
             }

@@ -1,6 +1,7 @@
 //! Nodes as they are read: calls looked up and bounded, and the words for what was not expected.
 
 use antiphon_event::near::did_you_mean;
+use regex::Regex;
 use serde_json::Value;
 
 use super::call::pattern;
@@ -32,8 +33,13 @@ pub(super) fn indexed(at: u32, of: Node, by: Node) -> Parsed {
     }
 }
 
-/// A call of a function that exists, with as many arguments as it takes.
-pub(super) fn call(at: u32, form: Form, name: &str, arguments: Vec<Node>) -> Parsed {
+/// The function that a call means, if it exists and takes as many arguments; and a pattern that stands in the text.
+pub(super) fn callee(
+    at: u32,
+    form: Form,
+    name: &str,
+    arguments: &[Node],
+) -> Result<(Function, Option<Regex>), ParseError> {
     let Some(row) = ROWS.iter().find(|row| row.name == name && row.form.allows(form)) else {
         return Err(ParseError::at(at, &unknown_function(name, form)));
     };
@@ -46,7 +52,7 @@ pub(super) fn call(at: u32, form: Form, name: &str, arguments: Vec<Node>) -> Par
         );
         return Err(ParseError::at(at, &message));
     }
-    let compiled = match arguments.as_slice() {
+    let compiled = match arguments {
         [_, Node { kind: Kind::Literal(Value::String(text)), at, .. }]
             if row.function == Function::Matches =>
         {
@@ -54,7 +60,7 @@ pub(super) fn call(at: u32, form: Form, name: &str, arguments: Vec<Node>) -> Par
         }
         _ => None,
     };
-    bounded(at, Kind::Call { function: row.function, arguments, pattern: compiled })
+    Ok((row.function, compiled))
 }
 
 pub(super) fn roots() -> String {

@@ -17,19 +17,34 @@ use super::{LENGTH_MAX, ParseError, Path, Root};
 /// How deep brackets, choices and signs may be nested.
 const NESTING_MAX: u32 = 48;
 
-/// Reads a whole expression.
-pub(super) fn parse(text: &str) -> Result<(Node, Vec<Path>), ParseError> {
+/// Reads a whole expression, and tells every name and call in it that is wrong: in their place something stands of which
+/// nothing is known.
+pub(super) fn parse(text: &str) -> (Option<(Node, Vec<Path>)>, Vec<ParseError>) {
     let length = text.chars().count();
     if length > LENGTH_MAX {
         let message = format!("the expression is {length} characters long, at most {LENGTH_MAX} are allowed");
-        return Err(ParseError::at(0, &message));
+        return (None, vec![ParseError::at(0, &message)]);
     }
-    let tokens = tokens(text)?;
-    let mut parser = Parser { tokens, next: 0, nesting: 0, locals: Vec::new(), paths: Vec::new() };
-    let tree = parser.expression()?;
-    match &parser.peek().word {
-        Word::End => Ok((tree, parser.paths)),
-        other => Err(parser.wrong(&format!("expected an operator or the end, found {}", make::shown(other)))),
+    let tokens = match tokens(text) {
+        Ok(tokens) => tokens,
+        Err(error) => return (None, vec![error]),
+    };
+    let mut parser = Parser {
+        tokens,
+        next: 0,
+        nesting: 0,
+        locals: Vec::new(),
+        paths: Vec::new(),
+        passed_over: Vec::new(),
+    };
+    let tree = parser.whole();
+    let mut wrong = parser.passed_over;
+    match tree {
+        Ok(tree) => (Some((tree, parser.paths)), wrong),
+        Err(error) => {
+            wrong.push(error);
+            (None, wrong)
+        }
     }
 }
 
@@ -40,11 +55,23 @@ struct Parser {
     /// The variables of the loops around, outermost first.
     locals: Vec<String>,
     paths: Vec<Path>,
+    /// What is wrong so far.
+    passed_over: Vec<ParseError>,
 }
 
 pub(super) type Parsed = Result<Node, ParseError>;
 
 impl Parser {
+    fn whole(&mut self) -> Parsed {
+        let tree = self.expression()?;
+        match &self.peek().word {
+            Word::End => Ok(tree),
+            other => {
+                Err(self.wrong(&format!("expected an operator or the end, found {}", make::shown(other))))
+            }
+        }
+    }
+
     fn peek(&self) -> &Token {
         &self.tokens[self.next]
     }
@@ -67,6 +94,28 @@ impl Parser {
             self.take();
         }
         is
+    }
+
+    /// Goes on behind a mistake, with something of which nothing is known.
+    fn pass_over(&mut self, at: u32, error: ParseError) -> Parsed {
+        self.passed_over.push(error);
+        make::bounded(at, Kind::Path(self.path(Root::Memory, Some("?"))))
+    }
+
+    /// A call; what is wrong with it is passed over, what it is given is still looked at.
+    fn call(&mut self, at: u32, form: Form, name: &str, arguments: Vec<Node>) -> Parsed {
+        match make::callee(at, form, name, &arguments) {
+            Ok((function, pattern)) => make::bounded(at, Kind::Call { function, arguments, pattern }),
+            Err(error) => {
+                self.passed_over.push(error);
+                // Of a member of a map whose keys are no texts nothing is known.
+                let key = || Node::new(at, Kind::Literal(Value::Null));
+                let entries = arguments.into_iter().map(|argument| (key(), argument));
+                let entries = entries.chain([(key(), key())]).collect();
+                let of = Box::new(make::bounded(at, Kind::Map(entries))?);
+                make::bounded(at, Kind::Member { of, name: name.to_owned() })
+            }
+        }
     }
 
     fn expect(&mut self, mark: &str) -> Result<(), ParseError> {
@@ -249,7 +298,7 @@ impl Parser {
         }
         let mut arguments = vec![of];
         self.arguments(")", &mut arguments)?;
-        make::call(at, Form::Member, name, arguments)
+        self.call(at, Form::Member, name, arguments)
     }
 
     /// The rest of a loop, after its opening bracket.
@@ -341,7 +390,7 @@ impl Parser {
             self.expect("(")?;
             let mut arguments = Vec::new();
             self.arguments(")", &mut arguments)?;
-            return make::call(at, Form::Math, &function, arguments);
+            return self.call(at, Form::Math, &function, arguments);
         }
         if self.pass("(") {
             if name == "has" {
@@ -349,10 +398,11 @@ impl Parser {
             }
             let mut arguments = Vec::new();
             self.arguments(")", &mut arguments)?;
-            return make::call(at, Form::Global, name, arguments);
+            return self.call(at, Form::Global, name, arguments);
         }
         let Some(root) = Root::ALL.iter().copied().find(|root| root.as_str() == name) else {
-            return Err(ParseError::at(at, &self.unknown(name)));
+            let error = ParseError::at(at, &self.unknown(name));
+            return self.pass_over(at, error);
         };
         let member = if root.has_members() { self.pass_member() } else { None };
         let path = Kind::Path(self.path(root, member.as_deref()));

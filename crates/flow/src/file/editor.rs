@@ -65,12 +65,15 @@ fn of(form: &Form, definitions: &mut Map<String, Value>) -> Value {
         Form::Number => json!({"type": "number", "minimum": 0}),
         Form::Part => json!({"type": "number", "minimum": 0, "maximum": 1}),
         Form::Truth => json!({"type": "boolean"}),
-        Form::Schema => json!({"type": "object"}),
+        Form::Schema => json!({"type": ["object", "boolean"]}),
         Form::Pattern => json!({"type": "string", "format": "regex"}),
         Form::Word(words) => json!({"enum": words}),
         Form::Arrow => json!({"type": "string", "pattern": "^\\s*\\S+(\\s*->\\s*\\S+)+\\s*$"}),
         Form::Any => json!({}),
         Form::List(items) => json!({"type": "array", "items": of(items, definitions)}),
+        Form::Filled(items) => {
+            json!({"type": "array", "items": of(items, definitions), "minItems": 1})
+        }
         Form::Dict(values) => json!({"type": "object", "additionalProperties": of(values, definitions)}),
         Form::Object(object) => define(object, definitions),
         Form::Either(forms) => {

@@ -28,6 +28,8 @@ pub(super) enum Form {
     /// Anything at all.
     Any,
     List(&'static Form),
+    /// A list with something in it.
+    Filled(&'static Form),
     /// Names of the user's choice.
     Dict(&'static Form),
     Object(&'static Object),
@@ -71,7 +73,7 @@ pub(super) static FLOW: Object = Object {
         member("input", Form::Schema, "The JSON Schema of the task."),
         member(
             "entry",
-            Form::Either(&[TEXTS, Form::Text]),
+            Form::Either(&[Form::Filled(&Form::Text), Form::Text]),
             "Where it begins; by default at the nodes without incoming edges.",
         ),
         member("output", Form::Expression, "What it gives; by default the outputs of its last nodes."),
@@ -425,7 +427,7 @@ static HUMAN: Object = Object {
     about: "A question to a person.",
     members: &[
         member("prompt", Form::Text, "What is asked."),
-        member("options", TEXTS, "Answers to choose from; by default yes or no."),
+        member("options", Form::Filled(&Form::Text), "Answers to choose from; by default yes or no."),
         member("schema", Form::Schema, "The JSON Schema of an answer."),
         member("timeout", Form::Duration, "How long to wait; by default for ever."),
         member("on_timeout", Form::Word(&["fail", "accept", "reject"]), "What happens then."),

@@ -250,7 +250,8 @@ pub(super) fn texts(tree: &Tree) -> Vec<String> {
 }
 
 pub(super) fn expression(tree: &Tree) -> Option<Expression> {
-    Expression::parse(&tree.scalar()?.text).ok()
+    // What is wrong with it has been told; the rest of it is checked all the same.
+    Expression::read(&tree.scalar()?.text).0
 }
 
 pub(super) fn formula(tree: &Tree) -> Option<Formula> {

@@ -50,6 +50,16 @@ impl Verifier<'_> {
                 }),
                 _ => self.unexpected(tree, form),
             },
+            Form::Filled(items) => match &tree.kind {
+                Kind::List(found) if found.is_empty() => {
+                    let help = "name at least one, or leave it out";
+                    self.error(tree.place, "expected at least one, found an empty list", help);
+                }
+                Kind::List(_) => {
+                    self.form(tree, &Form::List(items));
+                }
+                _ => self.unexpected(tree, form),
+            },
             Form::Dict(values) => match &tree.kind {
                 Kind::Map(members) => members.iter().for_each(|(_, value)| {
                     self.form(value, values);
@@ -220,7 +230,7 @@ impl Verifier<'_> {
         if text.trim().is_empty() {
             return self.error(tree.place, "expected an expression, found nothing", EXPRESSION);
         }
-        if let Err(error) = Expression::parse(text) {
+        for error in Expression::read(text).1 {
             let (message, help) = error.message.split_once("; ").unwrap_or((&error.message, EXPRESSION));
             let message = format!("in the expression `{}`: {message}", short(text));
             self.error(tree.inside(error.column), message, help);
@@ -267,7 +277,7 @@ impl Form {
         match (self, &tree.kind) {
             (Self::Any, _)
             | (Self::Object(_) | Self::Dict(_) | Self::Schema, Kind::Map(_))
-            | (Self::List(_), Kind::List(_))
+            | (Self::List(_) | Self::Filled(_), Kind::List(_))
             | (Self::Expression, Kind::Scalar(_)) => true,
             (Self::Either(forms), _) => forms.iter().any(|form| form.takes(tree)),
             (Self::Count(_) | Self::Number | Self::Part, Kind::Scalar(scalar)) => scalar.value.is_number(),
@@ -294,7 +304,7 @@ impl Form {
             Self::Word(words) => format!("write `{}`, or leave it out", words[0]),
             Self::Arrow => "write `a -> b`".to_owned(),
             Self::Any => "write a value".to_owned(),
-            Self::List(_) => "write `[…]`".to_owned(),
+            Self::List(_) | Self::Filled(_) => "write `[…]`".to_owned(),
             Self::Dict(_) | Self::Object(_) => "write `{…: …}`".to_owned(),
             Self::Either(forms) => {
                 let shortest = forms.last().expect("there are at least two");
@@ -319,7 +329,7 @@ impl Form {
             Self::Word(words) => listed(words),
             Self::Arrow => "an edge such as `a -> b`".to_owned(),
             Self::Any => "a value".to_owned(),
-            Self::List(_) => "a list".to_owned(),
+            Self::List(_) | Self::Filled(_) => "a list".to_owned(),
             Self::Dict(_) | Self::Object(_) => "a mapping".to_owned(),
             Self::Either(forms) => forms.iter().map(Self::words).collect::<Vec<_>>().join(", or "),
         }

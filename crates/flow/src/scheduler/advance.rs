@@ -5,7 +5,8 @@ use antiphon_event::{Body, EdgeType, Event, Mode, NodeStatus};
 
 use super::spot::{Decision, Queue, Status};
 use super::{Now, Phase, Scheduler};
-use crate::definition::{EdgeIndex, NodeIndex, OnFailure};
+use crate::definition::{EdgeIndex, NodeIndex, OnFailure, When, Work};
+use crate::moment::Formula;
 
 impl Scheduler {
     /// The next events that follow from what has happened, to be applied before asking again; empty when nothing
@@ -42,6 +43,11 @@ impl Scheduler {
             }
             if !self.ready.is_empty() && self.starts(now, events) {
                 return;
+            }
+        } else if self.resting > 0 {
+            let idle = self.cut_idle(now);
+            if !idle.is_empty() {
+                return events.extend(idle);
             }
         }
         if self.executing == 0 && (self.cancel.is_some() || self.paused == 0) {
@@ -96,11 +102,11 @@ impl Scheduler {
         let (source, target) = self.flow.shape().ends[edge];
         let when = &self.flow.edges()[edge].when;
         let condition = match when {
-            crate::definition::When::If(formula) => formula.text().map(ToOwned::to_owned),
+            When::If(Formula::Expression(condition)) => Some(condition.shared_text()),
             _ => None,
         };
         let edge_type = match self.flow.nodes()[source].work {
-            crate::definition::Work::Router(_) => EdgeType::Router,
+            Work::Router(_) => EdgeType::Router,
             _ => when.kind(),
         };
         let transition = EdgeTransition {

@@ -54,7 +54,7 @@ impl Scheduler {
             (Body::Error(error), Some(node)) => {
                 let code = error.code.as_deref().map(Into::into);
                 let (message, extra) = (error.message.clone(), Map::new());
-                let error = NodeError { code, message, limit: None, extra };
+                let error = NodeError { code, message, limit: None, limit_around: None, extra };
                 self.spots[node].keep().error = Some(Box::new(error));
             }
             (Body::CancelRequested(request), _) => self.cancel_requested(&request.by, &request.mode, wants),
@@ -70,10 +70,8 @@ impl Scheduler {
     /// The node with this id. Events about one node follow one another, and nodes often start and end in the order they
     /// were declared or in turns, so it is mostly the last one, the one after it, or the one before.
     fn find(&mut self, id: &FlowNodeId) -> Option<NodeIndex> {
-        // Where an id was made here, its text is the very one of the flow.
-        let same = |known: &FlowNodeId| known.as_str().as_ptr() == id.as_str().as_ptr();
         let near = [self.last, self.last.saturating_add(1), self.before];
-        let node = near.into_iter().find(|node| self.flow.ids().get(*node).is_some_and(same));
+        let node = near.into_iter().find(|node| self.flow.ids().get(*node) == Some(id));
         let node = node.or_else(|| self.flow.index(id.as_str()))?;
         if node != self.last {
             (self.before, self.last) = (self.last, node);
@@ -149,7 +147,8 @@ impl Scheduler {
     /// An attempt took too long: it has failed, whatever it still gives.
     fn overran(&mut self, node: NodeIndex, timeout_ms: u64, wants: Wants<'_>) {
         let message = format!("it took longer than {timeout_ms} ms");
-        let error = NodeError { code: Some(ErrorCode::Timeout), message, limit: None, extra: Map::new() };
+        let code = Some(ErrorCode::Timeout);
+        let error = NodeError { code, message, limit: None, limit_around: None, extra: Map::new() };
         self.spots[node].keep().prevented = Some(Prevented::Failed(error));
         self.unfollow(node);
         self.follow.push_back(node);
@@ -166,7 +165,13 @@ impl Scheduler {
 
     fn node_ended(&mut self, node: NodeIndex, end: &NodeEnd, wants: Wants<'_>) {
         let attempt = self.attempt(node);
-        let working = self.spots[node].status == Status::Executing && !self.works_inside(node);
+        let spot = &self.spots[node];
+        // One that is interrupted and asks nobody itself waits for the run inside it.
+        let at_work = match spot.status {
+            Status::Executing => !self.works_inside(node),
+            Status::Interrupted => spot.rare().relay.is_none() && !self.works_inside(node),
+            _ => false,
+        };
         self.dequeue(node);
         self.unfollow(node);
         if let Some(writes) = end.writes.as_ref().filter(|_| !self.origin.item) {
@@ -182,7 +187,9 @@ impl Scheduler {
         self.shift(node, |spot| deputy = spot.kept().and_then(Rare::finish));
         let spot = &mut self.spots[node];
         spot.context = Known::default();
-        if let Some(limit) = end.error.as_ref().and_then(|error| error.limit.clone()) {
+        // The driver sees to a bound that is not its own.
+        let own = end.error.as_ref().filter(|error| error.limit_around.is_none());
+        if let Some(limit) = own.and_then(|error| error.limit.clone()) {
             self.limit = Some(limit);
         }
         if end.error.is_some() || end.telemetry.is_some() {
@@ -199,10 +206,10 @@ impl Scheduler {
         }
         self.settle(node, status);
         if let Some(deputy) = deputy {
-            self.relieve(deputy);
+            self.relieve(deputy, node);
         }
         self.report(node);
-        if status == Status::Cancelled && working {
+        if status == Status::Cancelled && at_work {
             wants(Effect::Stop(attempt));
         }
     }
@@ -214,13 +221,21 @@ impl Scheduler {
         }
     }
 
-    /// A deputy has done its duty for the first of its callers; the next one's turn.
-    fn relieve(&mut self, deputy: NodeIndex) {
-        let callers = &mut self.spots[deputy].keep().callers;
-        callers.pop_front();
-        if !callers.is_empty() {
+    /// A caller has no more need of its deputy: if that was to work, or worked, for it, it is the next one's turn.
+    fn relieve(&mut self, deputy: NodeIndex, caller: NodeIndex) {
+        let spot = self.spots[deputy].keep();
+        let was_its_turn = spot.callers.front() == Some(&caller);
+        spot.callers.retain(|other| *other != caller);
+        let is_wanted = !spot.callers.is_empty();
+        if !was_its_turn || self.spots[deputy].busy() == is_wanted {
+            return;
+        }
+        if is_wanted {
             self.shift(deputy, |spot| spot.status = Status::Pending);
             self.enqueue(deputy, Queue::Ready);
+        } else {
+            self.dequeue(deputy);
+            self.shift(deputy, |_| {});
         }
     }
 
@@ -344,6 +359,7 @@ impl Scheduler {
                 self.enqueue(node, Queue::Ready);
             }
         }
+        self.hold_again();
     }
 
     fn write<'a>(&mut self, writes: impl Iterator<Item = (&'a String, &'a Json)>) {

@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::end::Guarding;
 use super::finish::RUN;
-use super::spot::{Status, Why};
+use super::spot::{FOR_FALLBACK, Status, Why};
 use super::{Attempt, Now, Refusal, Scheduler};
+use crate::consent;
 use crate::definition::{Auto, Human, NodeIndex, OnTimeout, Work};
 use crate::function::{Failure, Reply};
 use crate::guard::{Guard, cleaned};
@@ -18,6 +19,8 @@ const OVERRIDE: &str = "override";
 const FAIL: &str = "fail";
 const RUN_AGAIN: &str = "run again";
 const TAKE_AS_DONE: &str = "take as done";
+/// Why an answer that comes with an output is refused.
+const NO_OUTPUT: &str = "it takes no output: that is for work in doubt that is taken as done, and for one that a guardrail stopped";
 /// Says of a question that what it is about is not all there.
 const WITHHELD: &str = "withheld";
 
@@ -124,7 +127,9 @@ impl Scheduler {
 
     fn request(&self, attempt: Attempt, why: Why) -> Relay {
         let (run, id) = (&self.origin.run, self.flow.id(attempt.node));
-        let id = format!("{run}/{id}:{}:{}:{}", attempt.execution, attempt.attempt, why.suffix());
+        // What its fallback gave is another question than what it gave itself.
+        let whose = if self.spots[attempt.node].rare().deputy.is_some() { FOR_FALLBACK } else { "" };
+        let id = format!("{run}/{id}:{}:{}:{whose}{}", attempt.execution, attempt.attempt, why.suffix());
         Relay {
             id: id.into(),
             kind: RelayKind::Approval,
@@ -161,36 +166,31 @@ impl Scheduler {
             return self.expire(&answer.relay_id, now);
         }
         let unfit = |why: String| Refusal::Answer { relay: relay.id.clone(), why };
-        if let Some(options) = &relay.options {
-            let guard = matches!(Why::of(relay.id.as_str()), Some(Why::GuardInput | Why::GuardOutput));
-            if answer.answer.is_none() && guard {
-                answer.answer = answer.approved.map(|yes| Json::from(if yes { OVERRIDE } else { FAIL }));
-            }
-            let denied = answer.approved == Some(false) && answer.answer.is_none();
-            let chosen = answer.answer.as_ref().map(|answer| answer.to_text().into_owned());
-            if !denied && !chosen.is_some_and(|chosen| options.contains(&chosen)) {
-                return Err(unfit(format!("answer with one of: {}", options.join(", "))));
-            }
+        let why = Why::of(relay.id.as_str());
+        if answer.input.is_some() && !matches!(why, Some(Why::InDoubt | Why::GuardOutput)) {
+            return Err(unfit(NO_OUTPUT.to_owned()));
         }
+        if answer.answer.is_none() && matches!(why, Some(Why::GuardInput | Why::GuardOutput)) {
+            answer.answer = answer.approved.map(|yes| Json::from(if yes { OVERRIDE } else { FAIL }));
+        }
+        says_what_is_asked(relay, &mut answer).map_err(unfit)?;
         if let (Work::Human(Human { schema: Some(schema), .. }), Some(given)) =
             (&self.flow.nodes()[node].work, &answer.answer)
         {
             schema.validate(&given.value()).map_err(|violation| unfit(violation.to_string()))?;
         }
         let choice = answer.answer.as_ref().map(|answer| answer.to_text());
-        let output = match (Why::of(relay.id.as_str()), choice.as_deref()) {
+        let output = match (why, choice.as_deref()) {
             (Some(Why::InDoubt), Some(TAKE_AS_DONE)) => {
                 Some(answer.input.clone().unwrap_or_else(|| Json::from(Value::Null)))
             }
             (Some(Why::GuardOutput), Some(OVERRIDE)) => answer.input.clone(),
+            _ if answer.input.is_some() => return Err(unfit(NO_OUTPUT.to_owned())),
             _ => None,
         };
         if let (Some(output), Some(schema)) = (output, &self.flow.nodes()[node].output) {
             let fits = schema.validate(&output.value());
             fits.map_err(|violation| unfit(format!("give the output it is to have come to: {violation}")))?;
-        }
-        if answer.approved.is_none() && answer.answer.is_none() {
-            return Err(unfit("say yes, no, or what the answer is".to_owned()));
         }
         Ok(vec![self.node_event(now, node, Body::RelayResolved(Box::new(answer)))])
     }
@@ -308,6 +308,32 @@ impl Scheduler {
         output.insert("by".into(), resolved.by.as_str().into());
         self.completed(attempt, Reply::new(Value::Object(output)), Guarding::Full, now, events);
     }
+}
+
+/// Whether an answer is one to the request; one in words to a question of yes or no becomes that.
+fn says_what_is_asked(relay: &Relay, answer: &mut RelayResolved) -> Result<(), String> {
+    let denied = answer.approved == Some(false) && answer.answer.is_none();
+    let chosen = answer.answer.as_ref().map(|answer| answer.to_text().into_owned());
+    if let Some(options) = &relay.options {
+        return match chosen {
+            Some(chosen) if options.contains(&chosen) => Ok(()),
+            None if denied => Ok(()),
+            _ => Err(format!("answer with one of: {}", options.join(", "))),
+        };
+    }
+    if relay.schema.is_some() {
+        let is_given = chosen.is_some() || denied;
+        return if is_given { Ok(()) } else { Err("a yes is not enough: say what the answer is".to_owned()) };
+    }
+    match (answer.approved, chosen.as_deref().map(consent::said)) {
+        (None, Some(Some(yes))) => (answer.approved, answer.answer) = (Some(yes), None),
+        (None, _) => return Err("answer with yes or no".to_owned()),
+        (Some(yes), Some(Some(said))) if yes != said => {
+            return Err("it says both yes and no".to_owned());
+        }
+        (Some(_), _) => {}
+    }
+    Ok(())
 }
 
 /// What a question is about without what its guards find and nobody may see, and whether that is less.

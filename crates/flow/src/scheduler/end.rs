@@ -13,7 +13,7 @@ use super::spot::{Prevented, Status};
 use super::start::Watched;
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Class, Human, NodeIndex, OnError, When, Work};
-use crate::function::{Failure, Reply};
+use crate::function::{Bound, Failure, Reply};
 use crate::hook::{Point, Verdict};
 use crate::moment::{Handed, Moment};
 use crate::state::{self, Reduce, State};
@@ -103,17 +103,22 @@ impl Scheduler {
         events: &mut Vec<Event>,
     ) {
         let node = attempt.node;
-        if let Some(schema) = &self.flow.nodes()[node].output
-            && let Err(violation) = schema.fits(&reply.output)
-        {
-            let failure = Failure::of(ErrorCode::Schema, format!("its output does not fit: {violation}"));
+        if let Err(failure) = self.fits_schema(node, &reply.output) {
             return self.failed(attempt, failure, now, events);
         }
         let guards = &self.flow.nodes()[node].guards.output;
         let mut rerouted = None;
         if !guards.is_empty() && guarding == Guarding::Full {
             match self.watch(node, guards, &reply.output, now, events) {
-                Watched::Passed(output) => reply.output = output,
+                Watched::Passed(output) => {
+                    // What was taken out may be what made it fit.
+                    if output != reply.output
+                        && let Err(failure) = self.fits_schema(node, &output)
+                    {
+                        return self.failed(attempt, failure, now, events);
+                    }
+                    reply.output = output;
+                }
                 Watched::Rerouted { to, value } => (rerouted, reply.output) = (Some(to), value),
                 Watched::Blocked { guard, why, value } => {
                     let Some(output) = self.overruled(node, &reply.output, &why) else {
@@ -154,6 +159,14 @@ impl Scheduler {
             }
             Err(failure) => self.failed(attempt, failure, now, events),
         }
+    }
+
+    fn fits_schema(&self, node: NodeIndex, output: &Json) -> Result<(), Failure> {
+        let Some(schema) = &self.flow.nodes()[node].output else { return Ok(()) };
+        let fits = schema.fits(output).map(|_| ());
+        fits.map_err(|violation| {
+            Failure::of(ErrorCode::Schema, format!("its output does not fit: {violation}"))
+        })
     }
 
     /// What follows from an output: hooks are heard, which may add something, and edges are decided.
@@ -420,10 +433,13 @@ impl Scheduler {
         now: Now,
         events: &mut Vec<Event>,
     ) {
+        let (limit, limit_around) = Bound::write(failure.bound.as_deref());
         let error = system::Error {
             message: failure.message.clone(),
             code: Some(failure.code.to_string()),
             retryable: None,
+            limit,
+            limit_around,
         };
         let transition = EdgeTransition {
             source_id: self.flow.id(node).clone(),
@@ -529,5 +545,6 @@ pub(super) fn fits(bytes: usize) -> Result<(), String> {
 }
 
 pub(super) fn node_error(failure: Failure) -> NodeError {
-    NodeError { code: Some(failure.code), message: failure.message, limit: None, extra: Map::new() }
+    let (limit, limit_around) = Bound::write(failure.bound.as_deref());
+    NodeError { code: Some(failure.code), message: failure.message, limit, limit_around, extra: Map::new() }
 }

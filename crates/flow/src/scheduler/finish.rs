@@ -65,6 +65,22 @@ impl Scheduler {
         events
     }
 
+    /// Nothing new starts in a run that winds down: what waits for its next attempt, or for a node to take over for it, has
+    /// waited for nothing.
+    pub(super) fn cut_idle(&self, now: Now) -> Vec<Event> {
+        let takes_over = |deputy: NodeIndex, node: NodeIndex| {
+            let spot = &self.spots[deputy];
+            spot.status == Status::Executing && spot.rare().callers.front() == Some(&node)
+        };
+        let is_idle = |node: &NodeIndex| {
+            let spot = &self.spots[*node];
+            spot.rests() && !spot.rare().deputy.is_some_and(|deputy| takes_over(deputy, *node))
+        };
+        let why = format!("cancelled by {}", self.canceller);
+        let idle = (0..self.spots.len()).filter(is_idle);
+        idle.map(|node| self.cancelled(self.attempt(node), why.clone(), now)).collect()
+    }
+
     /// A limit is reached: everything under way is cut off; then the run ends with what there is.
     pub(super) fn cut_off(&self, reason: StopReason, now: Now) -> Vec<Event> {
         let events = self.cut(&format!("the run reached its limit: {reason}"), Some(&reason), now);
@@ -98,19 +114,14 @@ impl Scheduler {
             }
         });
         let final_output = bounded.unwrap_or_else(|(message, code, why)| {
-            let error = system::Error { message, code: Some(code.to_string()), retryable: None };
-            events.push(self.event(now, Body::Error(error)));
+            events.push(self.error(message, &code, now));
             status = NodeStatus::Failed;
             reason.get_or_insert(why);
             Json::from(Value::Null)
         });
         match self.flow.settings().hooks.consult(Point::AfterRun { status: &status, output: &final_output }) {
             Ok(advice) => events.extend(advice.events.into_iter().map(|body| self.event(now, body))),
-            Err(why) => {
-                let error =
-                    system::Error { message: why, code: Some(ErrorCode::Hook.to_string()), retryable: None };
-                events.push(self.event(now, Body::Error(error)));
-            }
+            Err(why) => events.push(self.error(why, &ErrorCode::Hook, now)),
         }
         let pending: Vec<Pending> = self.pending_nodes().map(|node| self.pending_entry(node)).collect();
         let since =
@@ -122,12 +133,15 @@ impl Scheduler {
             reason,
             pending: (!pending.is_empty()).then_some(pending),
         };
-        let mut event = self.event(now, Body::RunEnd(Box::new(end)));
-        if !self.origin.path.is_empty() {
-            event.head.node_path = Some(self.origin.path.clone());
-        }
-        events.push(event);
+        events.push(self.event(now, Body::RunEnd(Box::new(end))));
         events
+    }
+
+    /// Something went wrong that is about the run as a whole.
+    fn error(&self, message: String, code: &ErrorCode, now: Now) -> Event {
+        let code = Some(code.to_string());
+        let error = system::Error { message, code, retryable: None, limit: None, limit_around: None };
+        self.event(now, Body::Error(error))
     }
 
     /// Nodes that were not done, without those that only take over for others.
@@ -171,18 +185,13 @@ impl Scheduler {
             .filter(|node| self.spots[*node].status == Status::Completed && shape.layer[*node].is_some())
             .filter(|node| !leads_on(*node))
             .collect();
-        let gave =
-            |node: NodeIndex| self.spots[node].output.clone().unwrap_or_else(|| Json::from(Value::Null));
         if self.origin.item {
-            return Json::list((0..self.spots.len()).map(gave));
+            return Json::list((0..self.spots.len()).map(|node| self.gave(node)));
         }
         match last.as_slice() {
             [] => Json::from(Value::Null),
-            [one] => gave(*one),
-            several => {
-                let by_id = several.iter().map(|node| (self.flow.id(*node).to_string(), gave(*node).value()));
-                Json::from(Value::Object(by_id.collect()))
-            }
+            [one] => self.gave(*one),
+            several => self.gave_together(several),
         }
     }
 

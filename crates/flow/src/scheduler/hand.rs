@@ -1,7 +1,7 @@
 //! What a node is handed: the task, or what its live sources gave.
 
 use antiphon_event::Json;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Scheduler;
 use super::spot::Decision;
@@ -37,11 +37,7 @@ impl Scheduler {
         match sources.as_slice() {
             [] => self.task.clone(),
             [one] => self.gave(*one),
-            several => {
-                let by_id =
-                    several.iter().map(|node| (self.flow.id(*node).to_string(), self.gave(*node).value()));
-                Json::from(Value::Object(by_id.collect::<Map<_, _>>()))
-            }
+            several => self.gave_together(several),
         }
     }
 
@@ -64,8 +60,14 @@ impl Scheduler {
         edges.into_iter().map(|edge| shape.ends[edge].0).collect()
     }
 
-    fn gave(&self, node: NodeIndex) -> Json {
+    pub(super) fn gave(&self, node: NodeIndex) -> Json {
         self.spots[node].output.clone().unwrap_or_else(|| Json::from(Value::Null))
+    }
+
+    /// What several nodes gave, by their ids.
+    pub(super) fn gave_together(&self, nodes: &[NodeIndex]) -> Json {
+        let by_id = nodes.iter().map(|node| (self.flow.id(*node).as_str(), self.gave(*node)));
+        Json::object(&by_id.collect::<Vec<_>>())
     }
 
     /// The task, then what each source gave, as blocks of content that say where they are from.

@@ -60,12 +60,15 @@ impl Scheduler {
 
     /// Writes a decision down and looks at the target again.
     fn mark(&mut self, edge: EdgeIndex, decision: Decision) {
-        let target = self.flow.shape().ends[edge].1;
-        let spot = &mut self.spots[target];
+        self.recount(edge, decision);
+        self.evaluate(self.flow.shape().ends[edge].1);
+    }
+
+    fn recount(&mut self, edge: EdgeIndex, decision: Decision) {
+        let spot = &mut self.spots[self.flow.shape().ends[edge].1];
         count(spot, self.decisions[edge], false);
         count(spot, decision, true);
         self.decisions[edge] = decision;
-        self.evaluate(target);
     }
 
     /// Queues a node if what is decided so far is enough to run or skip it.
@@ -176,6 +179,21 @@ impl Scheduler {
             let at_rest = self.flow.shape().leaves[edge].iter().all(|region| self.busy[*region] == 0);
             if at_rest {
                 self.mark(edge, dead.into());
+            }
+        }
+    }
+
+    /// Loops that had come to rest only because something failed or was cancelled go on: what leaves them is dead when
+    /// they come to rest again.
+    pub(super) fn hold_again(&mut self) {
+        for edge in 0..self.decisions.len() {
+            let dead = match self.decisions[edge] {
+                Decision::Refused => Dead::Refused,
+                Decision::Passed => Dead::Passed,
+                Decision::Undecided | Decision::Live | Decision::Held(_) => continue,
+            };
+            if self.flow.shape().leaves[edge].iter().any(|region| self.busy[*region] > 0) {
+                self.recount(edge, Decision::Held(dead));
             }
         }
     }

@@ -68,7 +68,15 @@ impl Status {
     }
 
     pub(super) fn word(self) -> NodeStatus {
-        NodeStatus::from(self.text())
+        match self {
+            Self::Pending => NodeStatus::Pending,
+            Self::Executing => NodeStatus::Executing,
+            Self::Interrupted => NodeStatus::Interrupted,
+            Self::Completed => NodeStatus::Completed,
+            Self::Skipped => NodeStatus::Skipped,
+            Self::Failed => NodeStatus::Failed,
+            Self::Cancelled => NodeStatus::Cancelled,
+        }
     }
 
     pub(super) fn settled(self) -> bool {
@@ -83,6 +91,9 @@ pub(super) enum Queue {
     Ready,
     Skip,
 }
+
+/// What the end of the id of a relay begins with if it is about what another node gave for this one.
+pub(super) const FOR_FALLBACK: &str = "fallback-";
 
 /// Why a node waits for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +134,7 @@ impl Why {
 
     pub(super) fn of(relay: &str) -> Option<Self> {
         let (_, suffix) = relay.rsplit_once(':')?;
+        let suffix = suffix.strip_prefix(FOR_FALLBACK).unwrap_or(suffix);
         Self::ALL.iter().find(|row| row.2 == suffix).map(|row| row.0)
     }
 }

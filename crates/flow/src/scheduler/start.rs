@@ -87,9 +87,6 @@ impl Scheduler {
         };
         let mut event = self.event(now, Body::RunStart(Box::new(start)));
         event.head.parent_id.clone_from(&self.origin.parent);
-        if !self.origin.path.is_empty() {
-            event.head.node_path = Some(self.origin.path.clone());
-        }
         let mut events = vec![event];
         events.extend(advice.events.into_iter().map(|body| self.event(now, body)));
         Ok(events)

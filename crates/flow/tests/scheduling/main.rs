@@ -519,3 +519,90 @@ fn an_expression_that_fails_waits_for_its_next_attempt_and_for_its_fallback() {
         "]],
     );
 }
+
+#[test]
+fn nothing_new_starts_in_a_run_that_winds_down() {
+    check(
+        "a:retry2, b | start | fail a | cancel | due a | finish b | resume | finish a",
+        expect![[r#"
+            start     run a, run b
+            fail a    delay a 10
+            cancel    wind a, wind b, cancel a
+            due a     refused: node a is not executing that attempt
+            finish b  end CANCELLED cancelled
+            resume    run a~2
+            finish a  end COMPLETED
+        "#]],
+    );
+    check(
+        "max1 a:or=f, b, f | start | fail a | cancel | finish b | resume | fail a | finish f",
+        expect![[r#"
+            start     run a
+            fail a    run b
+            cancel    wind a, wind b, cancel a
+            finish b  end CANCELLED cancelled
+            resume    run a~2
+            fail a    run f
+            finish f  end COMPLETED
+        "#]],
+    );
+    check(
+        "a:or=f, b:or=f, f | start | fail a | fail b | cancel | finish f | resume | finish b",
+        expect![[r#"
+            start     run a, run b
+            fail a    run f
+            fail b    wait
+            cancel    wind a, wind b, wind f, cancel b
+            finish f  end CANCELLED cancelled
+            resume    run b~2
+            finish b  end COMPLETED
+        "#]],
+    );
+}
+
+#[test]
+fn a_loop_that_goes_on_after_a_failure_has_not_come_to_rest() {
+    check(
+        "a > b > s > out:x1, a >2 out, b >1 a | start | finish a | finish b | finish s | finish a | finish b | finish s | finish out",
+        expect![[r#"
+            start       run a
+            finish a    run b
+            finish b    run s
+            finish s    run a#2
+            finish a    run b#2
+            finish b    run s#2
+            finish s    run out
+            finish out  end COMPLETED
+        "#]],
+    );
+    check(
+        "a > b > s > out:x1, a >2 out, b >1 a | start | finish a | fail b | resume | finish b | finish s | finish a | finish b | finish s | finish out",
+        expect![[r#"
+            start       run a
+            finish a    run b
+            fail b      end FAILED node_failed; s: it waits for `b`, which failed; out: it waits for `s`, which is not done
+            resume      run b~2
+            finish b    run s
+            finish s    run a#2
+            finish a    run b#2
+            finish b    run s#2
+            finish s    run out
+            finish out  end COMPLETED
+        "#]],
+    );
+    check(
+        "a > b > s > out:x1, a >2 out, b >1 a | start | finish a | cancel now | resume | finish b | finish s | finish a | finish b | finish s | finish out",
+        expect![[r#"
+            start       run a
+            finish a    run b
+            cancel now  cancel b, end CANCELLED cancelled; s: it waits for `b`, which was cancelled; out: it waits for `s`, which is not done
+            resume      run b~2
+            finish b    run s
+            finish s    run a#2
+            finish a    run b#2
+            finish b    run s#2
+            finish s    run out
+            finish out  end COMPLETED
+        "#]],
+    );
+}

@@ -1,0 +1,121 @@
+//! Checks of what can be said about a node and makes no sense.
+
+use std::collections::HashSet;
+
+use antiphon_event::ErrorCode;
+use antiphon_event::near::{help, nearest};
+
+use super::{Problem, Subject, Subjects};
+use crate::definition::{Human, Node, OnTimeout, Work};
+use crate::guard::{Check, Guard};
+
+/// The codes of failures that are ours; tools and code may have others.
+const CODES: [&str; 10] = [
+    "failed",
+    "timeout",
+    "schema",
+    "expression",
+    "guardrail",
+    "in_doubt",
+    "hook",
+    "too_large",
+    "budget_exhausted",
+    "cancelled",
+];
+
+/// Every node, those inside maps included, with where it is and what it is called.
+fn nodes<'f>(subjects: &Subjects<'f>) -> Vec<(usize, bool, &'f str, &'f Node)> {
+    let mut found = Vec::new();
+    for (at, (id, node)) in subjects.flow.nodes.iter().enumerate() {
+        found.push((at, false, id.as_str(), node));
+        let mut inner = node;
+        while let Work::Map(map) = &inner.work {
+            inner = &map.node;
+            found.push((at, true, id.as_str(), inner));
+        }
+    }
+    found
+}
+
+/// A member of a node, or the node of a map that has it.
+fn member(at: usize, is_inner: bool, name: &str) -> Subject {
+    Subject::Member(at, if is_inner { "map.node".to_owned() } else { name.to_owned() })
+}
+
+/// What is to be tried again can happen. Only a doubt where the work may have codes of its own, and only if one of ours
+/// is near.
+pub(super) fn retries(subjects: &mut Subjects<'_>) {
+    for (at, is_inner, id, node) in nodes(subjects) {
+        let own = matches!(node.work, Work::Function(_) | Work::Tool(_) | Work::Flow(_) | Work::Map(_));
+        for code in node.retry.iter().flat_map(|retry| &retry.on) {
+            let is_known = !matches!(ErrorCode::from(code.as_str()), ErrorCode::Other(_));
+            if is_known || (own && nearest(code, CODES).is_none()) {
+                continue;
+            }
+            let message =
+                format!("`{id}` is tried again after `{code}`, which is no known code of a failure");
+            let problem = Problem::warning(member(at, is_inner, "retry.on"), message);
+            subjects.found.push(problem.maybe(help(code, CODES)));
+        }
+    }
+}
+
+/// A question can be answered, and what is said about no answer can come about.
+pub(super) fn questions(subjects: &mut Subjects<'_>) {
+    for (at, is_inner, id, node) in nodes(subjects) {
+        let Work::Human(human) = &node.work else { continue };
+        let of = |name: &str| member(at, is_inner, name);
+        let found = doubts(human, id, of).into_iter().chain(choices(human, id, of));
+        subjects.found.extend(found);
+    }
+}
+
+fn choices(human: &Human, id: &str, of: impl Fn(&str) -> Subject) -> Vec<Problem> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    for option in &human.options {
+        if option.trim().is_empty() {
+            let problem = Problem::error(of("human.options"), format!("an option of `{id}` is empty"));
+            found.push(problem.help("write what can be chosen, or take it out"));
+        } else if !seen.insert(option) {
+            let message = format!("`{id}` has the option `{option}` twice");
+            found.push(Problem::error(of("human.options"), message).help("take one of them out"));
+        }
+    }
+    found
+}
+
+fn doubts(human: &Human, id: &str, of: impl Fn(&str) -> Subject) -> Vec<Problem> {
+    let mut found = Vec::new();
+    if human.timeout.is_some_and(|timeout| timeout.is_zero()) {
+        let message = format!("the question of `{id}` expires after 0, before anybody can answer");
+        found.push(Problem::error(of("human.timeout"), message).help("leave it out to wait for ever"));
+    }
+    if human.timeout.is_none() && human.on_timeout != OnTimeout::Fail {
+        let message = format!("`{id}` says what happens when nobody answers in time, and has no `timeout`");
+        let problem = Problem::warning(of("human.on_timeout"), message);
+        found.push(problem.help("add `timeout: …`, or take it out"));
+    }
+    if !human.options.is_empty() && human.schema.is_some() {
+        let message = format!("an answer to `{id}` has to be one of its `options` and to fit its `schema`");
+        found.push(Problem::warning(of("human.schema"), message).help("take one of the two out"));
+    }
+    found
+}
+
+/// Some text is as long as it must be.
+pub(super) fn lengths(subjects: &mut Subjects<'_>) {
+    for (at, is_inner, id, node) in nodes(subjects) {
+        let name = if matches!(node.work, Work::Guardrail) { "guardrail" } else { "guardrails" };
+        for guard in node.guards.input.iter().chain(&node.guards.output) {
+            let Guard { check: Check::Length { min: Some(min), max: Some(max) }, .. } = guard else {
+                continue;
+            };
+            if min > max {
+                let message = format!("`{id}` wants texts of at least {min} and at most {max} characters");
+                let problem = Problem::error(member(at, is_inner, name), message);
+                subjects.found.push(problem.help("let `min` be the smaller one"));
+            }
+        }
+    }
+}
