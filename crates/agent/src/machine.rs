@@ -268,7 +268,7 @@ impl Agent {
             Input::Expired(relay) => self.expire(&relay, now),
             Input::Summarized(result) => self.summarized(result, now),
             Input::Cancel { by, mode } => Ok(vec![self.request_cancel(by, mode, now)]),
-            Input::Spent(why) => Ok(vec![self.overspent(why, now)]),
+            Input::Spent { message, limit } => Ok(vec![self.overspent(message, limit, now)]),
             Input::Resume => Ok(self.resume(now)),
         }
     }

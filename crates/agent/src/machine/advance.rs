@@ -103,7 +103,8 @@ impl Agent {
             return vec![self.event(now, Body::User(user))];
         }
         let message = format!("the answer does not fit its schema: {why}");
-        let error = Error { message, code: Some(ErrorCode::Schema.as_str().to_owned()), retryable: None };
+        let code = Some(ErrorCode::Schema.as_str().to_owned());
+        let error = Error { message, code, retryable: None, limit: None, limit_around: None };
         vec![self.event(now, Body::Error(error))]
     }
 

@@ -19,7 +19,7 @@ use super::calls::{Call, State};
 use super::fence::blocks;
 use super::permit::QUERY;
 use super::{Agent, Effect, Failure, Now, Phase, Refusal};
-use crate::{Content, Harness, Message};
+use crate::{Harness, Message};
 
 /// What a call of code gave, or why it gave nothing.
 pub type Given = Result<String, String>;
@@ -337,15 +337,12 @@ fn note(content: &str) -> Body {
     Body::User(User { content: UserContent::Text(content.to_owned()), delivery: None, provenance })
 }
 
-/// A message as a model that writes code sees it, if it does: what its code called is the code's business.
+/// A message as a model that writes code sees it, if it does: it has no tools, so whoever called one before was another.
 pub(super) fn without_calls(message: Message) -> Option<Message> {
     match message {
         Message::Tool { .. } | Message::Assistant { content: None, reasoning: None, .. } => None,
         Message::Assistant { content, reasoning, .. } => {
             Some(Message::Assistant { content, reasoning, tool_calls: None })
-        }
-        Message::User { content: Content::Text(text) } if text.is_empty() => {
-            Some(Message::User { content: Content::Text("(it printed nothing)".to_owned()) })
         }
         Message::User { content } => Some(Message::User { content }),
     }

@@ -2,7 +2,7 @@
 
 use antiphon_event::body::lifecycle::{CancelRequested, HarnessEnd, TotalUsage};
 use antiphon_event::body::system::Error;
-use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, Mode};
+use antiphon_event::{Body, EndReason, ErrorCode, Event, Json, Mode, StopReason};
 use serde_json::{Map, Value};
 
 use super::{Agent, Failure, Now, Ran};
@@ -13,9 +13,11 @@ impl Agent {
     }
 
     /// It has spent more than it may, which ends it.
-    pub(super) fn overspent(&self, message: String, now: Now<'_>) -> Event {
+    pub(super) fn overspent(&self, message: String, limit: Option<(StopReason, u32)>, now: Now<'_>) -> Event {
         let code = Some(ErrorCode::BudgetExhausted.as_str().to_owned());
-        self.event(now, Body::Error(Error { message, code, retryable: None }))
+        let limit_around = limit.as_ref().map(|(_, around)| *around).filter(|around| *around > 0);
+        let limit = limit.map(|(reason, _)| reason);
+        self.event(now, Body::Error(Error { message, code, retryable: None, limit, limit_around }))
     }
 
     /// Ends the run now: every open request gets an answer, every open call a result.

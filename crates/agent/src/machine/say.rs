@@ -147,6 +147,8 @@ impl Agent {
             message: fault.message,
             code: Some(fault.code.to_owned()),
             retryable: Some(fault.retryable),
+            limit: None,
+            limit_around: None,
         };
         Ok(vec![self.event(now, Body::Error(error))])
     }

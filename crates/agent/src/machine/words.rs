@@ -3,7 +3,7 @@
 use antiphon_event::body::content::UserContent;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{
-    CallId, ErrorCode, Json, Mode, Provenance, RelayId, ReplId, RunId, StreamName, Timestamp,
+    CallId, ErrorCode, Json, Mode, Provenance, RelayId, ReplId, RunId, StopReason, StreamName, Timestamp,
 };
 
 use super::Ran;
@@ -63,7 +63,13 @@ pub enum Input {
         mode: Mode,
     },
     /// A budget is spent.
-    Spent(String),
+    Spent {
+        /// What is to be said about it.
+        message: String,
+        /// The bound of a flow around it, if it is the budget of one, and how many flows further out than that of its
+        /// node that is.
+        limit: Option<(StopReason, u32)>,
+    },
     /// A process takes the run over.
     Resume,
 }

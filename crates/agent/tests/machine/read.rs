@@ -198,7 +198,7 @@ pub(crate) fn input(line: &str, agent: &Agent) -> Input {
             let mode = if rest == "now" { Mode::Now } else { Mode::Graceful };
             Input::Cancel { by: "somebody".to_owned(), mode }
         }
-        "spent" => Input::Spent("1000 of 1000 tokens are used".to_owned()),
+        "spent" => Input::Spent { message: "1000 of 1000 tokens are used".to_owned(), limit: None },
         "resume" => Input::Resume,
         call => outcome(call, rest),
     }
