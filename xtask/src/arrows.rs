@@ -29,12 +29,13 @@ pub const ROWS: &[Row] = &[
     pure("view", &["event", "graph"]),
     pure("flow", &["event"]),
     pure("agent", &["event", "graph", "view"]),
+    edge("process", &[]),
     edge("port", &["event", "agent"]),
     edge("store", &["event", "port"]),
     edge("model", &["event", "view", "agent", "port"]),
-    edge("sandbox", &["event", "agent", "port"]),
-    edge("interop", &["event", "agent", "port"]),
-    edge("runtime", &["event", "view", "flow", "agent", "port"]),
+    edge("sandbox", &["event", "agent", "process", "port"]),
+    edge("interop", &["event", "agent", "process", "port"]),
+    edge("runtime", &["event", "view", "flow", "agent", "process", "port"]),
     edge(
         "antiphon",
         &["event", "view", "flow", "agent", "port", "store", "model", "sandbox", "interop", "runtime"],
@@ -44,7 +45,10 @@ pub const ROWS: &[Row] = &[
     edge("bench", &["event", "graph", "view", "flow", "port", "store", "runtime", "antiphon", "testkit"]),
     edge(
         "cli",
-        &["event", "graph", "view", "flow", "agent", "port", "store", "model", "runtime", "antiphon"],
+        &[
+            "event", "graph", "view", "flow", "agent", "process", "port", "store", "model", "runtime",
+            "antiphon",
+        ],
     ),
     edge("xtask", &["event", "flow"]),
 ];
@@ -67,6 +71,7 @@ pub const PURE_MAY_USE: &[&str] = &[
     "serde_json",
     "serde_with",
     "similar", // no deadlines
+    "smol_str",
     "strsim",
     "thin-vec",
     "thiserror",

@@ -80,12 +80,22 @@ pub enum Shape {
     Alternating,
     /// One agent with a great many model calls.
     Iterations,
+    /// Messages and summaries in turn, each summary of the one before it.
+    Summaries,
+    /// The same from the last to the first.
+    LateSources,
+    /// Messages, and one summary of them all.
+    LongSummary,
+    /// Summaries of summaries, and as many choices of what is active.
+    Choices,
 }
 
 /// The hypergraph and the thread, with nobody looking on.
 pub const THREAD: Work = Work::View("thread", Watch::Nobody);
 
 const THREAD_WATCHED: Work = Work::View("thread", Watch::Somebody);
+
+const MESSAGES_WATCHED: Work = Work::View("messages", Watch::Somebody);
 
 /// What the bars are about.
 const CORE: &[(Work, Shape)] = &[
@@ -112,6 +122,15 @@ const CORE: &[(Work, Shape)] = &[
     (THREAD, Shape::Alternating),
     (THREAD, Shape::Iterations),
     (THREAD_WATCHED, Shape::Deltas),
+    (Work::Hyper, Shape::Choices),
+    (THREAD_WATCHED, Shape::Summaries),
+    (THREAD_WATCHED, Shape::LateSources),
+    (THREAD_WATCHED, Shape::LongSummary),
+    (THREAD_WATCHED, Shape::Choices),
+    (MESSAGES_WATCHED, Shape::Summaries),
+    (MESSAGES_WATCHED, Shape::LateSources),
+    (MESSAGES_WATCHED, Shape::LongSummary),
+    (MESSAGES_WATCHED, Shape::Choices),
     (Work::FlatSnapshot, Shape::Tools),
     (Work::HyperSnapshot, Shape::Tools),
 ];
@@ -157,6 +176,10 @@ impl Shape {
             Self::Subagents => shape::subagents(n / 8),
             Self::Alternating => shape::alternating(n),
             Self::Iterations => shape::iterations(n / 2),
+            Self::Summaries => shape::summaries(n / 2),
+            Self::LateSources => shape::late_sources(n / 2),
+            Self::LongSummary => shape::long_summary(n),
+            Self::Choices => shape::choices(n / 3),
         }
     }
 }

@@ -171,7 +171,7 @@ pub(crate) async fn travel(journey: Journey, mouth: Mouth, mut orders: mpsc::Rec
 }
 
 fn failure(refused: &Refused) -> Failure {
-    Failure { code: ErrorCode::Failed, message: refused.to_string() }
+    Failure::of(ErrorCode::Failed, refused.to_string())
 }
 
 /// What was told on a branch about requests to people, by whichever run.

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::driver::Driver;
 use crate::mind::Mind;
-use crate::tree::Machine;
+use crate::tree::{Machine, Reached};
 
 /// Somebody who wants to spend something.
 #[derive(Debug)]
@@ -134,18 +134,35 @@ impl Driver {
 
     fn exhaust(&mut self, machine: usize, attempt: Attempt, around: usize, reason: StopReason) {
         let message = format!("what it needs is more than is left: {reason}");
+        // Whoever goes on from the next event on has to know what is about to end, and why.
+        let bound = self.tree.bound(machine, around, &reason);
         match &self.tree.machines[machine].mind {
             Mind::Flow(_) => {
-                let failure = Failure { code: ErrorCode::BudgetExhausted, message };
+                let failure = Failure::of(ErrorCode::BudgetExhausted, message);
+                let failure = Failure { bound: bound.map(Box::new), ..failure };
                 self.try_feed(machine, Input::Outcome { attempt, result: Err(failure) });
             }
             Mind::Agent(_) => {
-                self.try_tell(machine, Hears::Spent(message));
+                let limit = bound.map(|bound| (bound.reason, bound.around));
+                self.try_tell(machine, Hears::Spent { message, limit });
                 // The node whose work it is hears of it before the run is cut off.
                 self.settle_one(machine);
             }
         }
+        self.tree.reached.retain(|reached| reached.whose != around);
         self.limit(around, reason);
+    }
+
+    /// Ends the runs whose bounds were reached further in, as they do not know it yet.
+    pub(crate) fn heed_reached(&mut self) {
+        while let Some(Reached { by, whose, reason }) = self.tree.reached.pop() {
+            if self.tree.machines[by].mind.as_agent().is_some() {
+                // The node whose work it is hears of it before the run is cut off.
+                self.settle_one(by);
+            }
+            self.tree.reached.retain(|reached| reached.whose != whose);
+            self.limit(whose, reason);
+        }
     }
 
     /// A run has reached a bound of its own.
@@ -153,7 +170,8 @@ impl Driver {
         match &self.tree.machines[machine].mind {
             Mind::Flow(_) => self.try_feed(machine, Input::Limit(reason)),
             Mind::Agent(_) => {
-                self.try_tell(machine, Hears::Spent(format!("more is spent than may be: {reason}")));
+                let message = format!("more is spent than may be: {reason}");
+                self.try_tell(machine, Hears::Spent { message, limit: None });
             }
         }
     }
@@ -233,7 +251,8 @@ impl Driver {
         event.head.at = Some(self.at());
         event.head.event_flow_id = mind.turn().cloned();
         event.head.node_id = mind.node(attempt);
-        self.tree.enter(machine, &event.body);
+        event.head.node_path = mind.way(attempt);
+        self.tree.note(machine, &event);
         self.batch.push(event);
     }
 }

@@ -16,7 +16,7 @@ use crate::resume::{flow_of, is_root};
 use crate::tree::{Saved, Tree};
 
 /// What is saved: to be raised whenever a machine, or how it is written, changes.
-const FORM: Form = Form { name: "run", version: 3 };
+const FORM: Form = Form { name: "run", version: 4 };
 
 /// After how many events the next one is saved, unless the engine is told otherwise.
 pub(crate) const EVERY: u64 = 5_000;

@@ -1,21 +1,19 @@
 //! Command nodes: a program with its input on stdin and its output on stdout.
 //!
-//! The program gets a process group of its own, which is killed whole when the node is cancelled, times out or
-//! the future is dropped. What it may print is bounded.
+//! All that the program started ends with it, and with the node: when that is cancelled, times out or the future is
+//! dropped. What it may print is bounded.
 
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use antiphon_port::environment;
+use antiphon_process::Group;
 
 use crate::function::Call;
 use antiphon_event::body::tool::ToolProgress;
 use antiphon_event::{Body, ErrorCode, Json};
 use antiphon_flow::Command;
 use antiphon_flow::function::{Failure, Reply};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Child;
@@ -37,8 +35,7 @@ const LINGER: Duration = Duration::from_secs(2);
 /// Runs a command; `json` says whether its output is to be read as JSON.
 pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Reply, Failure> {
     let program = command.run.first().cloned().unwrap_or_default();
-    let mut child = spawn(&command, &call)?;
-    let group = Group(Mutex::new(child.id()));
+    let (mut child, group) = spawn(&command, &call)?;
     let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let text = call.input.to_text().into_owned();
     let feed = async move {
@@ -50,15 +47,19 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
     let read = async { tokio::join!(read_all(stdout, &group), read_tail(stderr, &call), feed) };
     tokio::pin!(read);
     let (status, (printed, complaint, ())) = tokio::select! {
-        told = &mut read => (wait(&mut child, &program).await?, told),
+        told = &mut read => {
+            let status = wait(&mut child, &program).await;
+            // What it left running must not outlive the node.
+            group.kill().await;
+            (status?, told)
+        }
         status = wait(&mut child, &program) => {
-            // What it left running must not keep the node waiting, nor outlive it.
-            group.kill();
+            // Nor must it keep the node waiting.
+            group.kill().await;
             let told = tokio::time::timeout(LINGER, read).await;
             (status?, told.map_err(|_| fail(format!("`{program}` ended and something kept its output open")))?)
         }
     };
-    group.forget();
     let printed = printed.map_err(|error| fail(format!("`{program}`: {error}")))?;
     if !status.success() {
         let complaint = complaint.trim_end();
@@ -70,16 +71,12 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
     output(&program, printed, json).map(Reply::new)
 }
 
-fn spawn(command: &Command, call: &Call) -> Result<Child, Failure> {
+fn spawn(command: &Command, call: &Call) -> Result<(Child, Group), Failure> {
     let Some((program, arguments)) = command.run.split_first() else {
         return Err(fail("the command is empty".to_owned()));
     };
     let mut process = tokio::process::Command::new(program);
-    process
-        .args(arguments)
-        .envs(environment(&command.env).map_err(fail)?)
-        .process_group(0)
-        .kill_on_drop(true);
+    process.args(arguments).envs(environment(&command.env).map_err(fail)?);
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     process
         .env("ANTIPHON_RUN_ID", call.run.as_str())
@@ -90,7 +87,7 @@ fn spawn(command: &Command, call: &Call) -> Result<Child, Failure> {
     if let Some(dir) = &command.dir {
         process.current_dir(dir);
     }
-    process.spawn().map_err(|error| {
+    Group::spawn(&mut process).map_err(|error| {
         let place = command.dir.as_ref().map(|dir| format!(" in `{dir}`")).unwrap_or_default();
         fail(format!("`{program}` could not be started{place}: {error}"))
     })
@@ -100,40 +97,13 @@ async fn wait(child: &mut Child, program: &str) -> Result<std::process::ExitStat
     child.wait().await.map_err(|error| fail(format!("`{program}`: {error}")))
 }
 
-/// A process group, killed when it is dropped: the children of a program go with it.
-struct Group(Mutex<Option<u32>>);
-
-impl Group {
-    fn kill(&self) {
-        let id = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(id) = id.and_then(|id| i32::try_from(id).ok()) {
-            // It may be gone already, which is as good.
-            let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
-        }
-    }
-}
-
-impl Group {
-    /// The program was waited for and its number may be another's by now.
-    fn forget(&self) {
-        self.kill();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
 async fn read_all(pipe: Option<impl AsyncRead + Unpin>, group: &Group) -> Result<Vec<u8>, String> {
     let mut printed = Vec::new();
     let Some(pipe) = pipe else { return Ok(printed) };
     let read = pipe.take(OUTPUT_MAX as u64 + 1).read_to_end(&mut printed).await;
     read.map_err(|error| error.to_string())?;
     if printed.len() > OUTPUT_MAX {
-        group.kill();
+        group.cut();
         return Err(format!("it printed more than {OUTPUT_MAX} bytes and was stopped"));
     }
     Ok(printed)
@@ -220,7 +190,7 @@ fn output(program: &str, printed: Vec<u8>, json: bool) -> Result<Json, Failure> 
     if json {
         return serde_json::from_str(&text).map_err(|error| {
             let message = format!("`{program}` was to print JSON: {error}");
-            Failure { code: ErrorCode::Schema, message }
+            Failure::of(ErrorCode::Schema, message)
         });
     }
     if text.ends_with('\n') {
@@ -233,5 +203,5 @@ fn output(program: &str, printed: Vec<u8>, json: bool) -> Result<Json, Failure> 
 }
 
 fn fail(message: String) -> Failure {
-    Failure { code: ErrorCode::Failed, message }
+    Failure::of(ErrorCode::Failed, message)
 }

@@ -11,7 +11,7 @@ mod sprint;
 mod wish;
 mod work;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ use crate::tree::{Machine, Tree};
 const WAKES_MAX: usize = 1024;
 /// How many events may gather before they are appended.
 const BATCH_MAX: usize = 4096;
-/// For how many events there is room between appends.
+/// For how many events there is room while it waits.
 const BATCH_KEPT: usize = 64;
 /// How often an append that the outside refused for a moment is repeated.
 const APPENDS_MAX: u32 = 20;
@@ -267,6 +267,7 @@ impl Driver {
             return Ok(false);
         }
         self.announce();
+        self.batch.shrink_to(BATCH_KEPT);
         let timer = self.timers.next();
         let inbox = self.parts.inbox.then_some(self.inbox_at);
         tokio::select! {
@@ -317,6 +318,9 @@ impl Driver {
 
     /// Lets everything happen that follows by itself.
     fn settle(&mut self) {
+        if !self.tree.reached.is_empty() {
+            self.heed_reached();
+        }
         while let Some(machine) = self.stirred.pop_front() {
             self.tree.machines[machine].stirred = false;
             if !self.settle_one(machine) {
@@ -377,7 +381,10 @@ impl Driver {
 
     /// What a run inside a node, or a call, comes to is the node's, or the call's.
     fn tell_parent(&mut self, machine: usize) {
-        let Some((around, attempt)) = self.tree.machines[machine].parent else { return };
+        let Machine { parent: Some((around, attempt)), is_void: false, .. } = self.tree.machines[machine]
+        else {
+            return;
+        };
         if let Some(result) = self.tree.result(machine) {
             match &self.tree.machines[around].mind {
                 Mind::Flow(_) => self.try_feed(around, Input::Outcome { attempt, result }),
@@ -455,20 +462,33 @@ impl Driver {
     /// Applies the events of the batch from an index on, which a machine has decided.
     fn take(&mut self, machine: usize, from: usize) {
         let before = self.effects.len();
+        let patches = self.cut_before_patches(from);
         let events = &self.batch[from..];
         for event in events {
             self.tree.machines[machine].mind.apply(event, &mut self.effects, machine);
-            self.tree.enter(machine, &event.body);
-            match &event.body {
-                Body::RunEnd(end) => self.tree.machines[machine].end = Some(end.as_ref().clone()),
-                Body::GrantAdded(_) => self.tree.share(machine, event),
-                _ => {}
-            }
+            self.tree.note(machine, event);
         }
         // That a process goes on with it does not mean that it goes on by itself.
         let goes_on = events.iter().any(|event| !matches!(event.body, Body::Resumed(_)));
         self.tree.machines[machine].pause_told &= !goes_on;
         self.stop_with_it(machine, from, before);
+        for (writes, by) in patches {
+            self.try_feed(0, Input::Patch { writes, by });
+        }
+    }
+
+    /// What changes the state from outside after one of the events from an index on. Those behind it were decided without
+    /// that; as all that follows by itself, they follow again.
+    fn cut_before_patches(&mut self, from: usize) -> Vec<(BTreeMap<String, Json>, String)> {
+        let Some(stand_in) = &self.parts.stand_in else { return Vec::new() };
+        for place in from..self.batch.len() {
+            let patches = stand_in.patches(&self.batch[place]);
+            if !patches.is_empty() {
+                self.batch.truncate(place + 1);
+                return patches;
+            }
+        }
+        Vec::new()
     }
 
     /// Runs whose node or caller ends with the events from an index on end in the same append, so that no process can
@@ -533,7 +553,6 @@ impl Driver {
         if !self.batch.is_empty() {
             let mark = self.keeper.mark(self.seq, &self.batch);
             let batch = Batch::take(&mut self.batch).expect("it was just seen not to be empty");
-            self.batch.shrink_to(BATCH_KEPT);
             self.append(batch).await?;
             if let Some(head) = mark {
                 self.save(head);

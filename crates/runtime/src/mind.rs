@@ -162,6 +162,17 @@ impl Mind {
             Self::Agent(agent) => agent.origin().path.last().cloned(),
         }
     }
+
+    /// The nodes it belongs to from the outermost flow, if that is not the flow of the run.
+    pub(crate) fn way(&self, attempt: Option<Attempt>) -> Option<Vec<FlowNodeId>> {
+        match self {
+            Self::Flow(flow) if flow.origin().path.is_empty() => None,
+            Self::Flow(flow) => {
+                Some(attempt.map_or_else(|| flow.origin().path.clone(), |attempt| flow.path(attempt.node)))
+            }
+            Self::Agent(agent) => agent.origin().nested.then(|| agent.origin().path.clone()),
+        }
+    }
 }
 
 /// What an agent comes to, as a node of a flow takes it.
@@ -182,7 +193,7 @@ pub(crate) fn reply(agent: &Agent) -> Option<Result<Reply, Failure>> {
     };
     Some(match result {
         Ok(output) => Ok(Reply { telemetry: Some(Box::new(telemetry)), ..Reply::new(output) }),
-        Err(failure) => Err(Failure { code: code(failure.code), message: failure.message }),
+        Err(failure) => Err(Failure::of(code(failure.code), failure.message)),
     })
 }
 

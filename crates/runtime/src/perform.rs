@@ -99,8 +99,7 @@ impl Mouth {
         let (reply, granted) = oneshot::channel();
         let (machine, attempt, wakes) = self.purse();
         let _ = wakes.send(Wake::Wants(machine, attempt, amounts, reply)).await;
-        let refused =
-            || Failure { code: ErrorCode::BudgetExhausted, message: "the budget is spent".to_owned() };
+        let refused = || Failure::of(ErrorCode::BudgetExhausted, "the budget is spent".to_owned());
         granted.await.map(Some).map_err(|_| refused())
     }
 
@@ -147,7 +146,7 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt, may_try: 
     let report = move |result| Wake::Outcome(machine, attempt, result);
     if let Some(stand_in) = &driver.parts.stand_in {
         let path = scheduler.path(attempt.node);
-        let work = stand_in.answer(Job { path, call });
+        let work = stand_in.answer(Job { path, around: around(driver, machine), call });
         return Begun::Task(start_async(work, driver.wakes.clone(), report));
     }
     let work: Future<Outcome> = match &scheduler.flow().nodes()[attempt.node].work {
@@ -179,6 +178,18 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt, may_try: 
         other => refuse(format!("a `{}` is not the driver's to do", other.kind())),
     };
     Begun::Task(start_async(work, driver.wakes.clone(), report))
+}
+
+/// The executions of the nodes around a run, outermost first.
+fn around(driver: &Driver, machine: usize) -> Vec<u32> {
+    let mut executions = Vec::new();
+    let mut inner = machine;
+    while let Some((outer, attempt)) = driver.tree.machines[inner].parent {
+        executions.push(attempt.execution);
+        inner = outer;
+    }
+    executions.reverse();
+    executions
 }
 
 /// Calls code, and polls what it gives once if it may: what it comes to, or else what is left to do. Nobody is to
@@ -227,9 +238,9 @@ fn start_plain(
 }
 
 fn refuse(message: String) -> Future<Result<Reply, Failure>> {
-    Box::pin(async move { Err(Failure { code: ErrorCode::Failed, message }) })
+    Box::pin(async move { Err(Failure::of(ErrorCode::Failed, message)) })
 }
 
 fn panicked() -> Failure {
-    Failure { code: ErrorCode::Failed, message: "its code panicked".to_owned() }
+    Failure::of(ErrorCode::Failed, "its code panicked".to_owned())
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use antiphon_agent::machine as agent;
-use antiphon_event::body::flow::NodeStart;
 use antiphon_event::{Body, CallId, Event, Mode, RunId};
 use antiphon_flow::{Attempt, Flow, Input, Origin, Scheduler};
 use antiphon_port::Branch;
@@ -14,7 +13,7 @@ use crate::driver::{AROUND, Driver};
 use crate::engine::{Parts, Refused};
 use crate::mind::Mind;
 use crate::pages::Pages;
-use crate::tree::{Machine, Tree, child, parse_start_id};
+use crate::tree::{Tree, child, parse_start_id};
 
 /// The last run of a branch as its events left it.
 pub(crate) struct Resumption {
@@ -212,27 +211,7 @@ pub(crate) fn replay(tree: &mut Tree, event: &Event) {
     };
     let Some(machine) = machine else { return };
     tree.machines[machine].mind.apply(event, &mut Vec::new(), machine);
-    tree.enter(machine, &event.body);
-    match &event.body {
-        Body::RunEnd(end) => tree.machines[machine].end = Some(end.as_ref().clone()),
-        Body::GrantAdded(_) => tree.share(machine, event),
-        Body::NodeStart(start) => goes_on(tree, machine, event, start),
-        _ => {}
-    }
-}
-
-/// Another attempt at a node goes on with the run inside it, if that is there: it is the work of that attempt now.
-fn goes_on(tree: &mut Tree, machine: usize, event: &Event, start: &NodeStart) {
-    let Machine { mind, children, .. } = &tree.machines[machine];
-    let (NodeStart { execution, attempt, .. }, false) = (start, children.is_empty()) else { return };
-    let node = event.head.node_id.as_ref().zip(mind.as_flow());
-    let Some(node) = node.and_then(|(id, flow)| flow.flow().index(id.as_str())) else { return };
-    let Some(&inner) = children.get(&(node, *execution)) else { return };
-    let inner = &mut tree.machines[inner];
-    if inner.mind.goes_on() {
-        let attempt = Attempt { node, execution: *execution, attempt: *attempt };
-        inner.parent = Some((machine, attempt));
-    }
+    tree.note(machine, event);
 }
 
 /// The machine of a nested run, found by what its first event says caused it.
@@ -291,6 +270,7 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
             driver.try_feed(machine, Input::Resume);
         }
     }
+    driver.heed_reached();
     for machine in (0..driver.tree.machines.len()).rev() {
         if driver.tree.machines[machine].mind.has_ended() {
             driver.stir(machine);

@@ -58,15 +58,15 @@ pub(crate) fn start(wanted: Wanted, mouth: Mouth) -> JoinHandle<()> {
 }
 
 async fn run(tool: &dyn Tool, call: ToolCall) -> Result<ToolReply, Failure> {
-    let panicked = |_| Err(Failure { code: ErrorCode::Failed, message: "its code panicked".to_owned() });
+    let panicked = |_| Err(Failure::of(ErrorCode::Failed, "its code panicked".to_owned()));
     let called = AssertUnwindSafe(async { tool.call(call).await }).catch_unwind();
     let result = called.await.map_or_else(panicked, Ok)?;
-    result.map_err(|fault| Failure { code: fault.code, message: fault.message })
+    result.map_err(|fault| Failure::of(fault.code, fault.message))
 }
 
 fn overrun(timeout: Duration) -> Failure {
     let message = format!("it took longer than {} ms and was stopped", timeout.as_millis());
-    Failure { code: ErrorCode::Timeout, message }
+    Failure::of(ErrorCode::Timeout, message)
 }
 
 /// Where what a tool says goes: to the readers of the node whose work it is; and how many pieces it has printed.

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use antiphon_agent::Definition;
 use antiphon_agent::machine::{Given, Open};
-use antiphon_event::body::flow::RunEnd;
+use antiphon_event::body::flow::{NodeStart, RunEnd};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, CallId, ErrorCode, Event, NodeStatus, ParentId, RelayId, RunId};
+use antiphon_event::{
+    Body, CallId, ErrorCode, Event, Mode, NodeStatus, ParentId, RelayId, RunId, StopReason,
+};
 use antiphon_flow::budget::Ledger;
-use antiphon_flow::function::{Failure, Reply};
+use antiphon_flow::function::{Bound, Failure, Reply};
 use antiphon_flow::{Attempt, Flow, Limits, Origin, Scheduler, Work};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -19,11 +21,13 @@ use tokio::task::JoinHandle;
 pub(crate) use self::saved::Saved;
 use crate::away::Away;
 use crate::code::Session;
+use crate::driver::AROUND;
 use crate::mind::{MODEL, Mind, reply};
 use crate::outfit::{Kit, Outfitter};
 
 /// One run of the tree.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own")]
 pub(crate) struct Machine {
     pub(crate) mind: Mind,
     /// What an agent has to do its work with, once that is there.
@@ -46,6 +50,9 @@ pub(crate) struct Machine {
     /// The last agent that was the work of each node.
     pub(crate) agents: HashMap<usize, usize>,
     pub(crate) end: Option<RunEnd>,
+    /// Whether what it came to is not for the attempt it is the work of: it ended in an earlier one, or the run around it
+    /// cut it off. Nobody hears of that, and it goes on, or begins anew, if the attempt does.
+    pub(crate) is_void: bool,
     /// How long it had been at work when the attempt began that it is the work of.
     pub(crate) worked_before_ms: u64,
     /// Whether the node around it knows that it waits.
@@ -56,6 +63,8 @@ pub(crate) struct Machine {
     pub(crate) stirred: bool,
     /// What it and the runs inside it may spend, if that is bounded.
     pub(crate) ledger: Option<Ledger>,
+    /// The bound of a flow around it that an agent reached.
+    bound: Option<Bound>,
 }
 
 impl Machine {
@@ -77,10 +86,12 @@ impl Machine {
             away: BTreeMap::new(),
             agents: HashMap::new(),
             end: None,
+            is_void: false,
             worked_before_ms: 0,
             pause_told: false,
             taken_up: false,
             stirred: false,
+            bound: None,
         }
     }
 
@@ -161,6 +172,18 @@ pub(crate) struct Tree {
     by_run: HashMap<RunId, usize>,
     /// What people granted in the session: agents that begin later have it too.
     grants: Vec<Event>,
+    /// Bounds that were reached further in than the flow whose they are, until that flow knows or has ended.
+    pub(crate) reached: Vec<Reached>,
+}
+
+/// A bound of a flow that was reached by it or by a run inside it.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    /// Who reached it.
+    pub(crate) by: usize,
+    /// Whose it is.
+    pub(crate) whose: usize,
+    pub(crate) reason: StopReason,
 }
 
 impl Tree {
@@ -185,8 +208,68 @@ impl Tree {
         std::iter::successors(Some(machine), |inner| self.machines[*inner].parent.map(|(around, _)| around))
     }
 
+    /// Keeps what an event of a run means for the tree, once its machine has applied it.
+    pub(crate) fn note(&mut self, machine: usize, event: &Event) {
+        self.enter(machine, &event.body);
+        match &event.body {
+            Body::RunEnd(end) => {
+                self.machines[machine].end = Some(end.as_ref().clone());
+                self.reached.retain(|reached| reached.whose != machine);
+            }
+            Body::Error(error) if self.machines[machine].mind.as_agent().is_some() => {
+                let bound = Bound::read(error.limit.as_ref(), error.limit_around);
+                self.machines[machine].bound.clone_from(&bound);
+                self.reach(machine, bound);
+            }
+            Body::NodeEnd(_) | Body::NodeRetry(_) | Body::EdgeTransition(_) => {
+                self.reach(machine, bound_in(&event.body));
+            }
+            Body::GrantAdded(_) => self.share(machine, event),
+            Body::NodeStart(start) => self.another_attempt(machine, event, start),
+            Body::CancelRequested(request) if request.by == AROUND && request.mode == Mode::Now => {
+                let around = self.machines[machine].parent.map(|(around, _)| &self.machines[around].mind);
+                self.machines[machine].is_void = around.is_some_and(|around| around.as_flow().is_some());
+            }
+            Body::Resumed(_) => {
+                let Machine { mind, is_void, .. } = &mut self.machines[machine];
+                *is_void &= mind.as_flow().is_none_or(|flow| flow.is_being_cut_off());
+            }
+            _ => {}
+        }
+    }
+
+    /// A bound was reached, seen from a node of a run, or from an agent.
+    fn reach(&mut self, by: usize, bound: Option<Bound>) {
+        let Some(Bound { reason, around }) = bound else { return };
+        let is_flow = |machine: &usize| self.machines[*machine].mind.as_flow().is_some();
+        let whose = self.outward(by).filter(is_flow).nth(around as usize);
+        self.reached.extend(whose.map(|whose| Reached { by, whose, reason }));
+    }
+
+    /// A bound of a run, seen from one inside it; nothing if it is that of an agent, which ends as it would anyway.
+    pub(crate) fn bound(&self, by: usize, whose: usize, reason: &StopReason) -> Option<Bound> {
+        self.machines[whose].mind.as_flow()?;
+        let inside = self.outward(by).take_while(|machine| *machine != whose);
+        let around = inside.filter(|machine| self.machines[*machine].mind.as_flow().is_some()).count();
+        Some(Bound { reason: reason.clone(), around: around.try_into().unwrap_or(u32::MAX) })
+    }
+
+    /// Another attempt at a node goes on with the run inside it, if that is there: it is the work of that attempt now.
+    fn another_attempt(&mut self, machine: usize, event: &Event, start: &NodeStart) {
+        let Machine { mind, children, .. } = &self.machines[machine];
+        let (NodeStart { execution, attempt, .. }, false) = (start, children.is_empty()) else { return };
+        let node = event.head.node_id.as_ref().zip(mind.as_flow());
+        let Some(node) = node.and_then(|(id, flow)| flow.flow().index(id.as_str())) else { return };
+        let Some(&inner) = children.get(&(node, *execution)) else { return };
+        let inner = &mut self.machines[inner];
+        if inner.mind.goes_on() {
+            let attempt = Attempt { node, execution: *execution, attempt: *attempt };
+            (inner.parent, inner.is_void) = (Some((machine, attempt)), inner.mind.has_ended());
+        }
+    }
+
     /// Writes an event of a run into its ledger and those around it.
-    pub(crate) fn enter(&mut self, machine: usize, body: &Body) {
+    fn enter(&mut self, machine: usize, body: &Body) {
         let counts = matches!(
             body,
             Body::BudgetReserved(_) | Body::BudgetSettled(_) | Body::NodeStart(_) | Body::HarnessStart(_)
@@ -282,10 +365,13 @@ impl Tree {
 
     /// What the run inside a node comes to for the node, once it has ended.
     pub(crate) fn result(&self, machine: usize) -> Option<Result<Reply, Failure>> {
-        let Machine { mind, end, .. } = &self.machines[machine];
+        let Machine { mind, end, bound, is_void: false, .. } = &self.machines[machine] else { return None };
         let scheduler = match mind {
             Mind::Flow(flow) => flow,
-            Mind::Agent(agent) => return reply(agent),
+            Mind::Agent(agent) => {
+                let bound = bound.clone().map(Box::new);
+                return reply(agent).map(|result| result.map_err(|failure| Failure { bound, ..failure }));
+            }
         };
         let end = end.as_ref()?;
         Some(match scheduler.ended()? {
@@ -296,11 +382,8 @@ impl Tree {
                 }
                 Ok(reply)
             }
-            NodeStatus::Cancelled => Err(Failure {
-                code: ErrorCode::Cancelled,
-                message: "the run inside was cancelled".to_owned(),
-            }),
-            _ => Err(Failure { code: ErrorCode::Failed, message: why(scheduler, end) }),
+            NodeStatus::Cancelled => Err(Failure::of(ErrorCode::Cancelled, "the run inside was cancelled")),
+            _ => Err(Failure::of(ErrorCode::Failed, why(scheduler, end))),
         })
     }
 }
@@ -314,6 +397,18 @@ fn bounds(agent: &Definition) -> Limits {
         max_steps: limits.max_steps,
         ..Limits::default()
     }
+}
+
+/// The bound that a node reached, as far as its own run does not see to it: that knows of one of its own when the node
+/// has ended with it.
+fn bound_in(body: &Body) -> Option<Bound> {
+    let error = match body {
+        Body::NodeEnd(end) => end.error.as_deref().filter(|error| error.limit_around.is_some())?,
+        Body::NodeRetry(retry) => &retry.error,
+        Body::EdgeTransition(transition) => transition.error.as_deref()?,
+        _ => return None,
+    };
+    Bound::read(error.limit.as_ref(), error.limit_around)
 }
 
 fn why(scheduler: &Scheduler, end: &RunEnd) -> String {

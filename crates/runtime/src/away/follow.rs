@@ -67,7 +67,7 @@ impl Follower<'_> {
                 changed = standing.changed(), if is_idle => {
                     if changed.is_err() {
                         let gone = "its driver ended before it did".to_owned();
-                        return Some(Err(Failure { code: ErrorCode::Failed, message: gone }));
+                        return Some(Err(Failure::of(ErrorCode::Failed, gone)));
                     }
                     is_idle = false;
                 }
@@ -113,9 +113,7 @@ impl Follower<'_> {
         match standing {
             Standing::Working => None,
             Standing::Ended(report) => Some(result(&report)),
-            Standing::Broken(stopped) => {
-                Some(Err(Failure { code: ErrorCode::Failed, message: stopped.to_string() }))
-            }
+            Standing::Broken(stopped) => Some(Err(Failure::of(ErrorCode::Failed, stopped.to_string()))),
             Standing::Paused(_) => {
                 if !std::mem::replace(&mut self.waits, true) {
                     self.mouth.wake(Wake::Waits).await;
@@ -134,5 +132,5 @@ fn result(report: &Report) -> Given {
     };
     let value = report.output.value();
     let message = value["error"].as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Err(Failure { code, message })
+    Err(Failure::of(code, message))
 }

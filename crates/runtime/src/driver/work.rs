@@ -162,9 +162,13 @@ impl Driver {
         for task in tasks {
             self.cut_off(task);
         }
-        let gone = join_all(std::mem::take(&mut self.cut_off));
+        let cut_off = join_all(std::mem::take(&mut self.cut_off));
+        let gone = async {
+            cut_off.await;
+            antiphon_process::settled().await;
+        };
         if tokio::time::timeout(LET_GO_MAX, gone).await.is_err() {
-            tracing::warn!("work that was cut off goes on computing");
+            tracing::warn!("work that was cut off goes on");
         }
     }
 
@@ -175,7 +179,8 @@ impl Driver {
         }
         for (attempt, waits) in self.tree.machines[machine].mind.flow().open() {
             // An agent that has ended was the work of an earlier attempt.
-            let goes_on = |inner: usize| self.tree.machines[inner].mind.goes_on();
+            let machines = &self.tree.machines;
+            let goes_on = |inner: usize| machines[inner].mind.goes_on() && !machines[inner].is_void;
             let inside = self.inside(machine, attempt).is_some_and(goes_on);
             match waits {
                 Waits::Person(Some(at)) => {

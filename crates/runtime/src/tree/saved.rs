@@ -36,6 +36,7 @@ struct Kept<'a> {
     children: Vec<(usize, u32, usize)>,
     agents: Vec<(usize, usize)>,
     end: Option<Cow<'a, RunEnd>>,
+    is_void: bool,
     ledger: Option<Cow<'a, Ledger>>,
 }
 
@@ -109,6 +110,7 @@ impl Tree {
                 children,
                 agents,
                 end: kept.end.map(Cow::into_owned),
+                is_void: kept.is_void,
                 ledger: kept.ledger.map(Cow::into_owned),
                 ..Machine::new(mind, kept.parent)
             });
@@ -155,6 +157,7 @@ impl Machine {
             children: children.collect(),
             agents: agents.collect(),
             end: self.end.as_ref().map(Cow::Borrowed),
+            is_void: self.is_void,
             ledger: self.ledger.as_ref().map(Cow::Borrowed),
         };
         // The same tree is always written the same way.

@@ -355,27 +355,6 @@ async fn a_command_that_fails_prints_too_much_or_never_ends_is_a_failure_with_it
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_running_is_killed_with_it() {
-    let flow = Flow::new("shell")
-        .node("a", Node::command(["sh", "-c", "sleep 1000 & echo $!"]))
-        .build()
-        .expect("sound");
-    let report = finish(&engine(), flow, json!("")).await;
-    let child = report.output.to_text().trim().to_owned();
-    let alive = || {
-        let status = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        !status.is_empty() && !status.contains(") Z")
-    };
-    for _ in 0..10_000 {
-        if !alive() {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("process {child} outlived its node");
-}
-
-#[tokio::test]
 async fn a_run_is_refused_while_another_is_under_way_in_its_session() {
     let flow = Flow::new("gate")
         .node("gate", Node::human(Human { prompt: "Go on?".into(), ..Human::default() }))

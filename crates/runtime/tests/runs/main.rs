@@ -2,4 +2,5 @@
 
 mod driver;
 mod hands;
+mod leftover;
 mod nested;

@@ -1,9 +1,10 @@
 //! Runs inside runs: when they end, when they wait, and who hears of it in which order.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_event::{Body, Event};
+use antiphon_event::{Body, Event, FlowNodeId, Mode};
 use antiphon_flow::{Edge, Flow, Formula, Human, Node, OnTimeout};
 use antiphon_runtime::{Engine, Function, Invocation, Outcome, Run, TaskClock};
 use expect_test::{Expect, expect};
@@ -36,8 +37,24 @@ async fn resume(engine: &Engine, run: Run, flow: &Flow) -> Run {
     }
 }
 
+/// What happens in a run inside a node names the nodes around it, whether or not it is about a node of that run.
+fn assert_inner_runs_have_their_way(events: &[Event]) {
+    let mut ways = HashMap::new();
+    for event in events {
+        let (run, way) = (&event.head.run_id, event.head.node_path.as_deref());
+        if matches!(event.body, Body::RunStart(_)) {
+            ways.insert(run.clone(), way.map(<[FlowNodeId]>::to_vec));
+        }
+        let around = ways.get(run).cloned().flatten();
+        let Some(around) = around else { continue };
+        let expected: Vec<_> = around.iter().chain(&event.head.node_id).collect();
+        assert_eq!(way.map(|way| way.iter().collect()), Some(expected), "{} of {run:?}", event.body.tag());
+    }
+}
+
 /// Events of runs and nodes, those of inner runs with their way.
 fn told(events: &[Event]) -> String {
+    assert_inner_runs_have_their_way(events);
     let mut lines = String::new();
     for event in events {
         let path: Vec<&str> = event.head.node_path.iter().flatten().map(AsRef::as_ref).collect();
@@ -90,8 +107,8 @@ async fn a_run_that_is_cut_off_with_its_node_ends_before_it() {
             run_start        s/y
             node_start       s/y/x
             node_timeout     s
-            cancel_requested - by the run around it
-            cancel_requested - by the run around it
+            cancel_requested s by the run around it
+            cancel_requested s/y by the run around it
             node_end         s/y/x CANCELLED
             run_end          s/y CANCELLED cancelled
             node_end         s/y CANCELLED
@@ -199,4 +216,104 @@ async fn a_fallback_takes_over_when_nobody_answers() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     };
     assert_eq!(report.output.to_text(), "instead", "{}", told(&events(&run).await));
+}
+
+/// What people are asked inside a node ends with it, and is asked again when the run goes on.
+async fn check_cancelled_inside(node: Node, expected: Expect) {
+    let flow = Flow::new("outer").node("s", node).build().expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow.clone(), Invocation::new("text")).await.expect("accepted");
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Paused);
+    run.cancel("ann", Mode::Graceful).await.expect("taken");
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Cancelled);
+    let mut run = resume(&engine, run, &flow).await;
+    loop {
+        let report = run.wait().await.expect("no fault");
+        if report.outcome != Outcome::Paused {
+            assert_eq!(report.outcome, Outcome::Completed);
+            break;
+        }
+        run.answer(yes(report.relays[0].clone())).await.expect("taken");
+    }
+    expected.assert_eq(&told(&events(&run).await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_asked_inside_a_node_is_not_asked_on_when_that_is_cancelled() {
+    let inner = Flow::new("inner").node("h", ask(None)).build().expect("sound");
+    check_cancelled_inside(
+        Node::flow(inner),
+        expect![[r#"
+        run_start        -
+        node_start       s
+        run_start        s
+        node_start       s/h
+        relay            s/h
+        interrupt        s/h
+        interrupt        s
+        cancel_requested - by ann
+        cancel_requested s by the run around it
+        relay_resolved   s/h by run
+        node_end         s/h CANCELLED
+        run_end          s CANCELLED cancelled
+        node_end         s CANCELLED
+        run_end          - CANCELLED cancelled
+        resumed          -
+        node_start       s
+        resumed          s
+        node_start       s/h
+        relay            s/h
+        interrupt        s/h
+        interrupt        s
+        relay_resolved   s/h by tester
+        node_end         s/h COMPLETED
+        run_end          s COMPLETED
+        node_end         s COMPLETED
+        run_end          - COMPLETED
+    "#]],
+    )
+    .await;
+    let items = Formula::closure(|_| serde_json::json!([1, 2]));
+    check_cancelled_inside(
+        Node::map(items, ask(None)),
+        expect![[r#"
+        run_start        -
+        node_start       s
+        run_start        s
+        node_start       s/0
+        node_start       s/1
+        relay            s/0
+        interrupt        s/0
+        relay            s/1
+        interrupt        s/1
+        interrupt        s
+        cancel_requested - by ann
+        cancel_requested s by the run around it
+        relay_resolved   s/0 by run
+        node_end         s/0 CANCELLED
+        relay_resolved   s/1 by run
+        node_end         s/1 CANCELLED
+        run_end          s CANCELLED cancelled
+        node_end         s CANCELLED
+        run_end          - CANCELLED cancelled
+        resumed          -
+        node_start       s
+        resumed          s
+        node_start       s/0
+        node_start       s/1
+        relay            s/0
+        interrupt        s/0
+        relay            s/1
+        interrupt        s/1
+        interrupt        s
+        relay_resolved   s/0 by tester
+        node_end         s/0 COMPLETED
+        relay_resolved   s/1 by tester
+        node_end         s/1 COMPLETED
+        run_end          s COMPLETED
+        node_end         s COMPLETED
+        run_end          - COMPLETED
+    "#]],
+    )
+    .await;
 }
