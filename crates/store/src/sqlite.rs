@@ -47,14 +47,13 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens the file, and makes it and its folder if they are not there. Dropping the journal commits what waits.
+    /// Opens the file, and makes it and its folder if they are not there; where nothing may be written, all that reads
+    /// works. Dropping the journal commits what waits.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Fault> {
         let path = path.as_ref();
         let place = Place::new(path);
-        let mut locks = path.as_os_str().to_owned();
-        locks.push(".locks");
         let threads = Threads::start(path, &place)?;
-        Ok(Self { place, locks: locks.into(), threads, dealt: Dealt::default() })
+        Ok(Self { place, locks: schema::beside(path, ".locks"), threads, dealt: Dealt::default() })
     }
 }
 
@@ -121,7 +120,10 @@ impl Journal for Sqlite {
     }
 
     fn claim(&self, session: &SessionId) -> Result<Claim, Fault> {
-        claim::claim(&self.locks, &self.place, session)
+        match self.threads.may_write() {
+            Ok(()) => claim::claim(&self.locks, &self.place, session),
+            Err(fault) => Err(claim::owner(&self.locks, session).unwrap_or(fault)),
+        }
     }
 
     fn send(&self, session: &SessionId, text: &str) -> Reply<u64> {

@@ -58,6 +58,27 @@ impl Place {
         Fault::Storage { place: self.name(), why, passing }
     }
 
+    /// Somebody wants to write where that is not allowed.
+    pub(super) fn read_only(&self) -> Fault {
+        let why = "the file, or the folder it is in, is read-only: allow writing, or choose another";
+        self.storage(why.into(), false)
+    }
+
+    /// The file is there, and that is all that may be known of it.
+    pub(super) fn unread(&self) -> Fault {
+        self.storage("the file may not be read: allow reading, or choose another".into(), false)
+    }
+
+    /// What was written last cannot be read without writing.
+    pub(super) fn shut_log(&self, log: &Path) -> Fault {
+        let why = format!(
+            "what was written last is in {}, which cannot be read where nothing may be written: allow writing, or \
+             copy both files to a folder where you may write",
+            log.display()
+        );
+        self.storage(why, false)
+    }
+
     pub(super) fn fault(&self, error: &rusqlite::Error) -> Fault {
         let Some(code) = error.sqlite_error_code() else {
             return self.unreadable(format!("what is stored is not what was written: {error}"));
@@ -68,11 +89,10 @@ impl Place {
                 self.storage("another program holds the file: try again when it is done".into(), true)
             }
             ErrorCode::SystemIoFailure => self.storage(format!("the device failed: {error}"), true),
-            ErrorCode::ReadOnly => {
-                self.storage("the file is read-only: allow writing, or choose another".into(), false)
-            }
+            ErrorCode::ReadOnly => self.read_only(),
             ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
-                self.storage(format!("the file cannot be opened: {error}"), false)
+                let what_to_do = "see that it may be read, and its folder written to";
+                self.storage(format!("the file cannot be opened: {error}: {what_to_do}"), false)
             }
             ErrorCode::NotADatabase => self.unreadable("not a SQLite database: choose another file"),
             ErrorCode::DatabaseCorrupt => {

@@ -1,10 +1,10 @@
 //! The file: its tables, its version, and how a connection to it is set up.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use antiphon_port::Fault;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::fault::{Place, Trouble};
 
@@ -70,17 +70,30 @@ const FOLDS: &str = "
     CREATE UNIQUE INDEX fold_at ON fold (branch, name, seq);
 ";
 
-/// Opens the file for writing, and makes it if it is not there.
-pub(super) fn writer(path: &Path, place: &Place) -> Result<Connection, Fault> {
+/// Opens the file for writing, and makes it if it is not there; nothing if it is there and may only be read.
+pub(super) fn writer(path: &Path, place: &Place) -> Result<Option<Connection>, Fault> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder).map_err(|error| place.io("its folder cannot be made", &error))?;
     }
     let opened = connect(path).map_err(Trouble::from).and_then(|mut connection| {
+        // What lies beside the file is not to be made by somebody who cannot take it away again.
+        if connection.is_readonly("main")? {
+            return Ok(None);
+        }
         prepare(&mut connection, place)?;
-        Ok(connection)
+        Ok(Some(connection))
     });
-    opened.map_err(|trouble| trouble.at(place))
+    match opened {
+        Err(Trouble::Sqlite(error)) if is_kept_out(&error) && path.is_file() => Ok(None),
+        opened => opened.map_err(|trouble| trouble.at(place)),
+    }
+}
+
+/// Whether SQLite may not write where it has to: to the file, or beside it.
+fn is_kept_out(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied))
 }
 
 /// Opens the file for reading; a [`writer`] has opened it before.
@@ -92,13 +105,57 @@ pub(super) fn reader(path: &Path, place: &Place) -> Result<Connection, Fault> {
     opened.map_err(|error| Trouble::from(error).at(place))
 }
 
+/// Opens a file for reading that may only be read, and writes nothing beside it.
+///
+/// Nobody writes a file without a log beside it, so it is read as one that does not change. With a log, some of what was
+/// written is in there alone, and SQLite reads that only together with an index of it.
+pub(super) fn onlooker(path: &Path, place: &Place) -> Result<Connection, Fault> {
+    let log = beside(path, "-wal");
+    let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
+    let how = if has_log { "mode=ro" } else { "immutable=1" };
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = Connection::open_with_flags(format!("file:{}?{how}", escaped(path)), flags);
+    let opened = opened.map_err(Trouble::from).and_then(|connection| {
+        set_up(&connection)?;
+        match version(&connection, place)? {
+            0 => Err(place.unreadable("it is empty, and may not be written").into()),
+            _ => Ok(connection),
+        }
+    });
+    opened.map_err(|trouble| match trouble {
+        Trouble::Sqlite(error) if is_kept_out(&error) && has_log => place.shut_log(&log),
+        Trouble::Sqlite(error) if is_kept_out(&error) => place.unread(),
+        trouble => trouble.at(place),
+    })
+}
+
+/// The file with this at the end of its name.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// A path as a part of a URI.
+fn escaped(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    bytes.map(|&byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02x}") }).collect()
+}
+
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
+    set_up(&connection)?;
+    Ok(connection)
+}
+
+fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);
-    Ok(connection)
+    Ok(())
 }
 
 fn prepare(connection: &mut Connection, place: &Place) -> Result<(), Trouble> {

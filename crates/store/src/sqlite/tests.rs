@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::Sqlite;
 use super::fault::Place;
+use super::threads::Threads;
 
 const RUN: Form = Form { name: "run", version: 1 };
 
@@ -107,8 +108,73 @@ fn a_file_that_cannot_be_written_is_said_to_be_read_only() {
     check(
         &path,
         &Place::new(&path).fault(&error),
-        expect!["FILE: the file is read-only: allow writing, or choose another (do not try again)"],
+        expect![
+            "FILE: the file, or the folder it is in, is read-only: allow writing, or choose another (do not try again)"
+        ],
     );
+}
+
+#[test]
+fn a_file_that_may_only_be_read_is_read_and_nothing_is_left_beside_it() {
+    let (folder, path) = file();
+    drop(begun(&path));
+    let (place, branch) = (Place::new(&path), Branch::main("s"));
+    let threads = Threads::looking_on(&path, &place).unwrap();
+    let journal =
+        Sqlite { place, locks: path.with_extension("db.locks"), threads, dealt: super::Dealt::default() };
+    assert_eq!(told(&journal, &branch, 0, 9), "1:a 2:b 3:c");
+    assert!(matches!(journal.verify(&branch).wait(), Ok(Verdict::Whole(_))));
+    assert_eq!(journal.saved(&branch, RUN, 9).wait(), Ok(None));
+    let faults = [
+        journal.append(&branch, 3, says("d")).wait().unwrap_err(),
+        journal.create(&Branch::main("t")).wait().unwrap_err(),
+        journal.claim(&SessionId::from("s")).unwrap_err(),
+    ];
+    for fault in faults {
+        check(
+            &path,
+            &fault,
+            expect![
+                "FILE: the file, or the folder it is in, is read-only: allow writing, or choose another (do not try again)"
+            ],
+        );
+    }
+    drop(journal);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the file alone");
+}
+
+#[test]
+fn what_is_only_in_the_log_is_read_where_nothing_may_be_written() {
+    let (_folder, path) = file();
+    let (journal, branch) = begun(&path);
+    let threads = Threads::looking_on(&path, &Place::new(&path)).unwrap();
+    let head = threads.look(move |connection| super::read::head(connection, &branch)).wait().unwrap();
+    assert_eq!(head.seq, 3);
+    drop((threads, journal));
+}
+
+#[test]
+fn a_name_of_any_letters_is_the_name_of_a_file_that_may_only_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("50% of it?immutable=0#ä.db");
+    drop(begun(&path));
+    assert!(Threads::looking_on(&path, &Place::new(&path)).is_ok());
+    fs::write(&path, "").unwrap();
+    let fault = Threads::looking_on(&path, &Place::new(&path)).err().unwrap();
+    check(&path, &fault, expect!["FILE: it is empty, and may not be written (do not try again)"]);
+}
+
+#[test]
+fn nothing_is_left_beside_the_file_when_the_journal_is_closed() {
+    let (folder, path) = file();
+    drop(begun(&path));
+    for end in 3..100 {
+        let (journal, branch) = (Sqlite::open(&path).unwrap(), Branch::main("s"));
+        assert_eq!(told(&journal, &branch, 0, 1), "1:a");
+        journal.append(&branch, end, says("x")).wait().unwrap();
+        drop(journal);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "the file alone");
+    }
 }
 
 #[test]
@@ -166,7 +232,7 @@ fn a_file_that_is_no_journal_is_refused() {
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     refused(expect![
-        "FILE: the file cannot be opened: unable to open database file: FILE (do not try again)"
+        "FILE: the file cannot be opened: unable to open database file: FILE: see that it may be read, and its folder written to (do not try again)"
     ]);
     let below = path.join("file/journal.db");
     fs::write(path.join("file"), "").unwrap();

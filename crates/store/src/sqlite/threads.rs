@@ -23,45 +23,71 @@ pub(super) struct Threads {
     place: Place,
     changes: Arc<Queue<Box<dyn Job>>>,
     looks: Arc<Queue<Look>>,
-    handles: Vec<JoinHandle<()>>,
+    /// The one that writes; none if the file may only be read.
+    writer: Option<JoinHandle<()>>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 impl Threads {
-    /// Opens the file, makes it if it is not there, and starts the threads.
+    /// Opens the file, makes it if it is not there, and starts the threads; those that read, if that is all that is
+    /// allowed.
     pub(super) fn start(path: &Path, place: &Place) -> Result<Self, Fault> {
-        let desk =
-            Desk { connection: schema::writer(path, place)?, heads: Heads::default(), place: place.clone() };
-        let (changes, looks) = (Arc::new(Queue::new()), Arc::new(Queue::<Look>::new()));
-        let mut threads = Self {
-            place: place.clone(),
-            changes: Arc::clone(&changes),
-            looks: Arc::clone(&looks),
-            handles: Vec::new(),
-        };
-        threads.spawn("journal-writer", move || {
+        let Some(connection) = schema::writer(path, place)? else { return Self::looking_on(path, place) };
+        let desk = Desk { connection, heads: Heads::default(), place: place.clone() };
+        let mut threads = Self::new(place);
+        let changes = Arc::clone(&threads.changes);
+        let writer = threads.spawn("journal-writer", move || {
             let _guard = Abandon(&changes);
             writer::run(desk, &changes);
         })?;
+        threads.writer = Some(writer);
         for _ in 0..READERS {
-            let (mut connection, looks) = (schema::reader(path, place)?, Arc::clone(&looks));
-            threads.spawn("journal-reader", move || {
-                let _guard = Abandon(&looks);
-                while let Some(look) = looks.take(1, usize::MAX).pop() {
-                    look(&mut connection);
-                }
-            })?;
+            threads.read_with(schema::reader(path, place)?)?;
         }
         Ok(threads)
     }
 
-    fn spawn(&mut self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Fault> {
-        let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(run);
-        self.handles.push(spawned.map_err(|error| self.place.io("no thread can be started", &error))?);
+    /// Opens a file that may only be read, and starts the threads that do.
+    pub(super) fn looking_on(path: &Path, place: &Place) -> Result<Self, Fault> {
+        let mut threads = Self::new(place);
+        for _ in 0..READERS {
+            threads.read_with(schema::onlooker(path, place)?)?;
+        }
+        Ok(threads)
+    }
+
+    fn new(place: &Place) -> Self {
+        let (changes, looks) = (Arc::new(Queue::new()), Arc::new(Queue::new()));
+        Self { place: place.clone(), changes, looks, writer: None, readers: Vec::new() }
+    }
+
+    fn read_with(&mut self, mut connection: Connection) -> Result<(), Fault> {
+        let looks = Arc::clone(&self.looks);
+        let reader = self.spawn("journal-reader", move || {
+            let _guard = Abandon(&looks);
+            while let Some(look) = looks.take(1, usize::MAX).pop() {
+                look(&mut connection);
+            }
+        })?;
+        self.readers.push(reader);
         Ok(())
+    }
+
+    fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Fault> {
+        let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+        spawned.map_err(|error| self.place.io("no thread can be started", &error))
+    }
+
+    /// Whether the file may be written.
+    pub(super) fn may_write(&self) -> Result<(), Fault> {
+        if self.writer.is_some() { Ok(()) } else { Err(self.place.read_only()) }
     }
 
     /// Queues a job for the writer.
     pub(super) fn put(&self, job: Box<dyn Job>, bytes: usize) {
+        if let Err(fault) = self.may_write() {
+            return job.answer(Err(fault));
+        }
         if let Err((job, shut)) = self.changes.put(job, bytes) {
             job.answer(Err(self.shut(&shut)));
         }
@@ -118,11 +144,16 @@ impl<T> Drop for Abandon<'_, T> {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.changes.close();
+        // The writer lets go of the file last, and on its own: of two connections that are closed at once each takes the
+        // other for the last one, and nobody clears away what lies beside the file.
         self.looks.close();
-        for handle in self.handles.drain(..) {
+        for reader in self.readers.drain(..) {
             // A thread that panicked has said so; what it held is answered as closed.
-            _ = handle.join();
+            _ = reader.join();
+        }
+        self.changes.close();
+        if let Some(writer) = self.writer.take() {
+            _ = writer.join();
         }
     }
 }
