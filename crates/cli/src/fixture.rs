@@ -12,19 +12,22 @@
 //! ```
 //! Start reading at [`Fixture::record`], then [`replay`] and [`talk::replay`].
 
+mod deputies;
 pub(crate) mod digest;
 mod outcome;
+mod patch;
 pub(crate) mod replay;
+mod rounds;
 pub(crate) mod talk;
 mod turns;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_event::body::content::UserContent;
-use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, Event, Json, Lines};
+use antiphon_event::body::request::{Relay, RelayResolved};
+use antiphon_event::{Body, Event, Json, Lines, NodeStatus, RelayId};
 use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -32,6 +35,9 @@ use serde_json::Value;
 
 pub(crate) use outcome::{Outcome, outcomes};
 
+use self::deputies::{Deputies, Execution};
+use self::patch::{Patch, patches};
+use self::rounds::Rounds;
 use self::talk::Talk;
 use crate::standing::path_of;
 
@@ -88,6 +94,9 @@ pub(crate) struct About {
     /// What the state began with instead of its defaults.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) state: BTreeMap<String, Json>,
+    /// How somebody changed the state from outside, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) patches: Vec<Patch>,
     /// The state at the end.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub(crate) end_state: Value,
@@ -102,6 +111,7 @@ impl About {
             messages: Vec::new(),
             input: Value::Null,
             state: BTreeMap::new(),
+            patches: Vec::new(),
             end_state: Value::Null,
         }
     }
@@ -131,7 +141,7 @@ impl Fixture {
             _ => None,
         });
         let end = end.context("the run has not ended: resume it first")?;
-        if end.status == Some(antiphon_event::NodeStatus::Cancelled) {
+        if end.status == Some(NodeStatus::Cancelled) {
             bail!("the run was cancelled, and a replay would not be");
         }
         let definition =
@@ -139,7 +149,7 @@ impl Fixture {
         let input = start.input.as_ref().map(Json::value).unwrap_or_default();
         let state = start.state.clone().unwrap_or_default();
         Ok(Self {
-            about: About { flow, input, state, end_state, ..About::new() },
+            about: About { flow, input, state, patches: patches(&events), end_state, ..About::new() },
             work: Work::Flow(definition, outcomes(&events)),
             decisions: decisions(&events),
             events,
@@ -223,17 +233,77 @@ pub(crate) fn is_root(event: &Event) -> bool {
     matches!(event.body, Body::RunStart(_)) && event.head.node_path.is_none()
 }
 
-/// What people decided that a flow asked, in order.
+/// What people decided that a flow asked and asks again in a replay, in order. What made an execution fail that was begun
+/// once more, as the run was resumed, counts no more than the failure, nor does what took over for it.
 fn decisions(events: &[Event]) -> Vec<Decision> {
-    let of = |event: &Event| match &event.body {
-        Body::RelayResolved(resolved) if event.head.agent.is_none() => Some(Decision {
-            node: path_of(event),
-            request: request(resolved.relay_id.as_str()).to_owned(),
-            resolved: resolved.as_ref().clone(),
-        }),
-        _ => None,
-    };
-    events.iter().filter_map(of).collect()
+    let mut found: Vec<(Execution, Decision)> = Vec::new();
+    let mut passed_over: HashSet<RelayId> = HashSet::new();
+    let mut failed: HashSet<String> = HashSet::new();
+    let (mut rounds, mut deputies) = (Rounds::default(), Deputies::default());
+    for event in events.iter().filter(|event| event.head.agent.is_none()) {
+        rounds.apply(event);
+        for deputy in deputies.apply(event, &rounds) {
+            found.retain(|(about, _)| *about != deputy);
+        }
+        match &event.body {
+            Body::NodeStart(start) => forget(&execution(event, start.execution), &mut failed, &mut found),
+            Body::Relay(relay) => {
+                forget(execution_of(&relay.id), &mut failed, &mut found);
+                passed_over.extend((!is_asked_again(relay)).then(|| relay.id.clone()));
+            }
+            Body::RelayResolved(resolved) if !passed_over.contains(&resolved.relay_id) => {
+                let request = request(resolved.relay_id.as_str()).to_owned();
+                let node = path_of(event);
+                let about = (rounds.name(event), rounds.at(&node).execution);
+                found.push((about, Decision { node, request, resolved: resolved.as_ref().clone() }));
+            }
+            Body::NodeEnd(end) if end.status == NodeStatus::Failed => {
+                failed.insert(execution(event, end.execution));
+            }
+            _ => {}
+        }
+    }
+    found.into_iter().map(|(_, decision)| decision).collect()
+}
+
+/// Forgets what was decided about an execution that failed and is begun once more.
+fn forget(execution: &str, failed: &mut HashSet<String>, found: &mut Vec<(Execution, Decision)>) {
+    if failed.remove(execution) {
+        found.retain(|(_, decision)| execution_of(&decision.resolved.relay_id) != execution);
+    }
+}
+
+/// An execution of a node, as the ids of its requests begin.
+fn execution(event: &Event, execution: u32) -> String {
+    let (run, node) = (event.head.run_id.as_ref(), event.head.node_id.as_ref());
+    let run = run.map(|run| run.as_str()).unwrap_or_default();
+    format!("{run}/{}:{execution}", node.map(|node| node.as_str()).unwrap_or_default())
+}
+
+/// The execution that a request is about: its id without the attempt and the subject.
+fn execution_of(relay: &RelayId) -> &str {
+    relay.as_str().rsplitn(3, ':').nth(2).unwrap_or_default()
+}
+
+/// What a request is about, as the end of its id says.
+fn subject(relay: &Relay) -> &str {
+    relay.id.as_str().rsplit(':').next().unwrap_or_default()
+}
+
+/// Whether it is about an output that a guardrail stopped, and holds that.
+fn is_stopped_output(relay: &Relay) -> bool {
+    subject(relay) == "output" && is_asked_again(relay)
+}
+
+/// Whether a replay comes to ask it, too: nothing is in doubt there, and what a guardrail withheld from the journal is not
+/// found in it.
+fn is_asked_again(relay: &Relay) -> bool {
+    let is_withheld = || relay.params.as_ref().is_some_and(|params| params.value()["withheld"] == true);
+    match subject(relay) {
+        "doubt" => false,
+        "output" => !is_withheld(),
+        _ => true,
+    }
 }
 
 /// A request's id without its run, which is another in every run.

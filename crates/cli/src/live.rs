@@ -12,7 +12,9 @@ mod tree;
 use std::io::{self, BufRead, IsTerminal};
 use std::time::Duration;
 
-use antiphon_event::{Event, Mode};
+use antiphon_event::body::request::RelayResolved;
+use antiphon_event::{Body, Event, Mode};
+use antiphon_flow::Refusal;
 use antiphon_runtime::{Outcome, Report, Run};
 use anyhow::Result;
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,13 +22,11 @@ use tokio::sync::mpsc;
 
 use crate::exit::Exit;
 use crate::farewell::Farewell;
-use crate::output::{Output, Unwritable, notice};
+use crate::output::{Output, Unwritable, notice, say};
 use crate::render::{Ink, Line, paint};
 use crate::standing::Standing;
 use ask::{Decisions, Question};
 use screen::Screen;
-
-pub(crate) use screen::say;
 
 /// Between two drawings, and between two looks at a run that waits.
 const FRAME: Duration = Duration::from_millis(100);
@@ -112,6 +112,9 @@ impl<'o> Live<'o> {
 
     async fn take(&mut self, run: &Run, events: &[Event]) -> Result<()> {
         for event in events {
+            if let Body::RelayResolved(resolved) = &event.body {
+                self.decisions.resolved(resolved, &self.standing);
+            }
             self.standing.apply(event);
             self.screen.event(event, self.output);
         }
@@ -122,10 +125,20 @@ impl<'o> Live<'o> {
             self.question = None;
         }
         for resolved in self.decisions.ready(&self.standing)? {
-            run.answer(resolved).await?;
+            self.answer(run, resolved).await?;
         }
         self.ask();
         Ok(())
+    }
+
+    /// Gives an answer. One to what has expired meanwhile comes too late, which is told when that is read.
+    async fn answer(&self, run: &Run, resolved: RelayResolved) -> Result<()> {
+        let asked = self.standing.asked.iter().find(|asked| asked.relay.id == resolved.relay_id);
+        let may_expire = asked.is_some_and(|asked| asked.relay.expires_at.is_some());
+        match run.answer(resolved).await {
+            Err(Refusal::NotPending(_)) if may_expire => Ok(()),
+            answered => Ok(answered?),
+        }
     }
 
     /// A run that does not work: has it ended, can somebody here get it further, or is this all for now?
@@ -142,7 +155,7 @@ impl<'o> Live<'o> {
             let ready = self.decisions.ready(&self.standing)?;
             if !ready.is_empty() {
                 for resolved in ready {
-                    run.answer(resolved).await?;
+                    self.answer(run, resolved).await?;
                 }
                 return Ok(None);
             }
@@ -164,7 +177,7 @@ impl<'o> Live<'o> {
         self.lines.get_or_insert_with(standard_input);
         self.screen.clear();
         let question = Question::new(asked.clone());
-        eprint!("{}", question.text(self.output.error_page()));
+        say(&question.text(self.output.error_page()));
         self.question = Some(question);
     }
 
@@ -179,7 +192,7 @@ impl<'o> Live<'o> {
         let resolved = match question.hear(&line) {
             Ok(Some(resolved)) => resolved,
             Ok(None) => {
-                eprint!("{}", question.prompt());
+                say(&question.prompt());
                 self.question = Some(question);
                 return;
             }
@@ -192,7 +205,7 @@ impl<'o> Live<'o> {
 
     fn again(&mut self, question: Question, why: &str) {
         notice(&format!("  {why}"));
-        eprint!("{}", question.prompt());
+        say(&question.prompt());
         self.question = Some(question);
     }
 
@@ -218,7 +231,7 @@ impl<'o> Live<'o> {
             Outcome::Paused => ask::pending(&self.standing, &self.place, page),
             Outcome::Failed | Outcome::Cancelled => ended(report),
         };
-        eprint!("{}", paint(&lines, page.palette));
+        say(&paint(&lines, page.palette));
         match self.screen.result(report, self.output) {
             Err(unwritten) if !Unwritable::is_broken_pipe(&unwritten) => return Err(unwritten.into()),
             _ => {}

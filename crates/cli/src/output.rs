@@ -108,6 +108,11 @@ impl Output {
     }
 }
 
+/// Writes to standard error; if nobody can read it, so be it.
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
 /// The colours of a stream.
 fn palette(colour: Colour, stream: &impl RawStream) -> Palette {
     match colour {

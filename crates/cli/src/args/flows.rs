@@ -93,11 +93,12 @@ pub(crate) struct Answers {
     #[arg(long, value_name = "TEXT", requires = "deny")]
     pub(crate) reason: Option<String>,
 
-    /// Answer a request: an option, or text, or JSON where that is what is asked for. May be repeated.
+    /// Answer a request: an option, or text, or JSON where that is what is asked for, or yes or no. May be repeated.
     #[arg(long, value_name = "ID=TEXT", value_parser = pair)]
     pub(crate) answer: Vec<(String, String)>,
 
-    /// The output to go on with where work that may have been done is taken as done. May be repeated.
+    /// The output to go on with where work that may have been done is taken as done, or where one that a guardrail
+    /// stopped is overridden. May be repeated.
     #[arg(long, value_name = "ID=JSON", value_parser = pair)]
     pub(crate) input_for: Vec<(String, String)>,
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::args::chat::Chat;
 use crate::flow_file;
-use crate::output::Output;
+use crate::output::{Output, say};
 
 /// Says which model the general assistant uses.
 const MODEL: &str = "ANTIPHON_MODEL";
@@ -76,7 +76,7 @@ pub(crate) fn read(path: &Path, output: &Output) -> Result<Option<Definition>> {
             Ok(Some(definition.with_context(|| format!("{name} is no agent"))?))
         }
         Err(problems) => {
-            eprint!("{}", flow_file::told(&problems.0, output.error_page()));
+            say(&flow_file::told(&problems.0, output.error_page()));
             Ok(None)
         }
     }

@@ -16,8 +16,7 @@ use super::talk::Talk;
 use super::turn::Ended;
 use crate::engine::wardrobe;
 use crate::exit::Exit;
-use crate::live::say;
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::render::{Choices, Ink, Line, Side, Table, VIEWS, paint};
 
 /// What is to happen after something was typed.

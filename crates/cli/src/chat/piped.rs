@@ -14,8 +14,7 @@ use super::talk::Talk;
 use super::turn::Ended;
 use crate::exit::Exit;
 use crate::farewell::Farewell;
-use crate::live::say;
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::render::paint;
 
 /// The longest line that is taken.

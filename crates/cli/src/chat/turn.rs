@@ -19,8 +19,7 @@ use super::scene::Scene;
 use super::typing::{Entered, Typing};
 use crate::farewell::Farewell;
 use crate::live::frame::Frame;
-use crate::live::say;
-use crate::output::{Output, error_width};
+use crate::output::{Output, error_width, say};
 use crate::render::{Ink, Line, paint};
 use crate::standing::Standing;
 

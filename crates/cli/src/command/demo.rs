@@ -14,7 +14,7 @@ use crate::command::run;
 use crate::exit::Exit;
 use crate::live::Live;
 use crate::live::ask::Decisions;
-use crate::output::{Output, notice};
+use crate::output::{Output, notice, say};
 use crate::render::{Ink, Line, paint};
 use crate::store::Shelf;
 use crate::task;
@@ -40,7 +40,7 @@ pub(crate) fn run(store: &StoreArg, output: &mut Output) -> Result<Exit> {
     let about = "A small team on scripted models: it plans, works in parallel, asks once, and reports. \
                  No key, no network.";
     let lines = vec![Line::new().ink(Ink::Strong, "Antiphon").plain(": ").plain(about), Line::new()];
-    eprint!("{}", paint(&lines, page.palette));
+    say(&paint(&lines, page.palette));
     let none = |_: &str| Err("the demonstration names no other file".to_owned());
     let flow = file::read("demo.yaml", FLOW, &none)?.flow;
     let shelf = Shelf::open(store)?;
@@ -54,7 +54,7 @@ pub(crate) fn run(store: &StoreArg, output: &mut Output) -> Result<Exit> {
         Line::new().plain("  ").ink(Ink::Tool, *command).fill(width + 4).ink(Ink::Faint, *about)
     };
     let lines: Vec<Line> = NEXT.iter().map(row).collect();
-    eprint!("{}", paint(&lines, page.palette));
+    say(&paint(&lines, page.palette));
     Ok(exit)
 }
 

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::flow_file;
 use crate::live::Live;
 use crate::live::ask::Decisions;
-use crate::output::{Output, notice};
+use crate::output::{Output, notice, say};
 use crate::store::Shelf;
 use crate::{task, value};
 
@@ -55,7 +55,7 @@ pub(crate) fn load(path: &Path, output: &Output) -> Option<Flow> {
         Ok(read) => (Some(read.flow), read.warnings),
         Err(problems) => (None, problems),
     };
-    eprint!("{}", flow_file::told(&problems, output.error_page()));
+    say(&flow_file::told(&problems, output.error_page()));
     flow
 }
 

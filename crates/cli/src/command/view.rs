@@ -48,6 +48,9 @@ fn choices(args: &View) -> Result<Choices> {
     if !matches!(format, Format::Text | Format::Json) && args.view.name != "dag" {
         bail!("only the dag can be drawn as a picture, not {}", args.view.name);
     }
+    if args.json && args.format.is_some_and(|format| format != Format::Json) {
+        bail!("--json gives JSON; leave out either it or --format");
+    }
     Ok(Choices { thread, format })
 }
 

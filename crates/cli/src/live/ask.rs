@@ -2,6 +2,7 @@
 
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Json, RelayId, RelayKind, Scope};
+use antiphon_flow::consent;
 use antiphon_port::Branch;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -15,6 +16,8 @@ use crate::value::typed;
 
 /// Who answers here.
 pub(crate) const BY: &str = "user";
+/// Who answers when nobody does in time.
+const TIMEOUT: &str = "timeout";
 /// The answer that needs an output besides.
 const TAKE_AS_DONE: &str = "take as done";
 
@@ -24,6 +27,8 @@ enum Said {
     Yes,
     No,
     Answer(String),
+    /// Only the output to go on with.
+    Output,
 }
 
 /// What was decided on the command line, until it is asked for.
@@ -33,6 +38,8 @@ pub(crate) struct Decisions {
     always: Option<Scope>,
     reason: Option<String>,
     inputs: Vec<(String, Json)>,
+    /// What was given, until that is read.
+    given: Vec<RelayId>,
     /// Why the last one that fits nothing does not.
     why: Option<String>,
 }
@@ -49,11 +56,11 @@ impl Decisions {
             let value: Value =
                 serde_json::from_str(&json).with_context(|| format!("the input for {id} is no JSON"))?;
             if !open.iter().any(|(decided, _)| *decided == id) {
-                open.push((id.clone(), Said::Answer(TAKE_AS_DONE.to_owned())));
+                open.push((id.clone(), Said::Output));
             }
             inputs.push((id, Json::from(value)));
         }
-        Ok(Self { open, always: always.map(Scope::from), reason, inputs, why: None })
+        Ok(Self { open, always: always.map(Scope::from), reason, inputs, given: Vec::new(), why: None })
     }
 
     /// Those that what is asked now was waiting for; each is given once.
@@ -64,6 +71,7 @@ impl Decisions {
             match standing.find(&id) {
                 Ok(asked) if !taken.contains(&asked.relay.id) => {
                     taken.push(asked.relay.id.clone());
+                    let said = understood(asked, said);
                     let input = self
                         .inputs
                         .iter()
@@ -82,7 +90,26 @@ impl Decisions {
                 }
             }
         }
+        self.given.extend(taken);
         Ok(ready)
+    }
+
+    /// A request was answered: if nobody did so in time, what was decided about it here came too late.
+    pub(crate) fn resolved(&mut self, resolved: &RelayResolved, standing: &Standing) {
+        let about = |id: &str| standing.find(id).is_ok_and(|asked| asked.relay.id == resolved.relay_id);
+        let is_given = self.given.contains(&resolved.relay_id);
+        self.given.retain(|given| *given != resolved.relay_id);
+        if resolved.by != TIMEOUT {
+            return;
+        }
+        let open = self.open.len();
+        self.open.retain(|(id, _)| !about(id));
+        if is_given || self.open.len() < open {
+            notice(&format!(
+                "the answer to {} came too late: nobody had answered in time",
+                resolved.relay_id
+            ));
+        }
     }
 
     /// How far a yes reaches, if that was said.
@@ -118,11 +145,27 @@ impl Decisions {
     }
 }
 
+/// What a decision comes to for what is asked: where that is yes or no, a word for either is one; the output of work that
+/// may have been done takes it as done.
+fn understood(asked: &Asked, said: Said) -> Said {
+    let may_be_done = || asked.relay.options.iter().flatten().any(|option| option == TAKE_AS_DONE);
+    match &said {
+        Said::Answer(text) if consent::is_asked(&asked.relay) => match consent::said(text) {
+            Some(true) => Said::Yes,
+            Some(false) => Said::No,
+            None => said,
+        },
+        Said::Output if may_be_done() => Said::Answer(TAKE_AS_DONE.to_owned()),
+        _ => said,
+    }
+}
+
 fn resolved(asked: &Asked, said: &Said, reason: Option<String>) -> RelayResolved {
     let (approved, answer) = match said {
         Said::Yes => (Some(true), None),
         Said::No => (Some(false), None),
         Said::Answer(text) => (None, Some(value(asked, text))),
+        Said::Output => (None, None),
     };
     let reason = reason.filter(|_| matches!(said, Said::No));
     RelayResolved {
@@ -209,10 +252,10 @@ impl Question {
             return Ok(Some(resolved(&self.asked, &Said::Answer(line.to_owned()), None)));
         }
         let (word, why) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let said = match word.to_lowercase().as_str() {
-            "y" | "yes" => Said::Yes,
-            "n" | "no" => Said::No,
-            _ => return Err("answer with yes or no".to_owned()),
+        let said = match consent::said(word) {
+            Some(true) => Said::Yes,
+            Some(false) => Said::No,
+            None => return Err("answer with yes or no".to_owned()),
         };
         let reason = (!why.trim().is_empty()).then(|| why.trim().to_owned());
         Ok(Some(resolved(&self.asked, &said, reason)))
@@ -304,6 +347,8 @@ mod tests {
         let options = json!({"options": ["red", "take as done"]});
         for (relay, lines, told) in [
             (json!({}), &["y"][..], r#"{"approved":true,"by":"user"}"#),
+            (json!({}), &["TRUE"], r#"{"approved":true,"by":"user"}"#),
+            (json!({}), &["reject not yet"], r#"{"approved":false,"by":"user"}"#),
             (json!({}), &["No, not yet"], "answer with yes or no"),
             (json!({}), &["no not yet"], r#"{"approved":false,"by":"user"}"#),
             (json!({}), &[" "], "more"),

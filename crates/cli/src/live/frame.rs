@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::screen::say;
+use crate::output::say;
 use crate::render::{Line, Page, paint};
 
 /// Rows when the terminal does not say.

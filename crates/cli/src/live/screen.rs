@@ -1,14 +1,12 @@
 //! [`Screen`]: what is shown of a run while it happens.
 
-use std::io::{self, Write};
-
 use antiphon_event::Event;
 use antiphon_runtime::Report;
 
 use super::frame::Frame;
 use super::plain;
 use super::tree::Tree;
-use crate::output::{Output, Unwritable};
+use crate::output::{Output, Unwritable, say};
 use crate::render::{Line, paint, paragraphs};
 
 /// What is shown of a run while it happens.
@@ -110,9 +108,4 @@ impl Screen {
         }
         output.flush()
     }
-}
-
-/// Writes to standard error; if nobody can read it, so be it.
-pub(crate) fn say(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -72,6 +72,25 @@ fn why_counts_events_that_have_no_position() {
 }
 
 #[test]
+fn why_counts_events_of_types_nobody_knows() {
+    let input = b"{\"type\":\"user\",\"runId\":\"u\",\"content\":\"one\"}\n\
+        {\"type\":\"weird\",\"runId\":\"v\"}\n\
+        {\"type\":\"user\",\"runId\":\"w\",\"content\":\"two\"}\n";
+    expect![[r#"
+        exit 0
+              user  two
+
+        0 steps back
+    "#]]
+    .assert_eq(&fed(&["why", "3"], input).told());
+    expect![[r#"
+        exit 2
+        error: nobody knows the type of the event at position 2, or what caused it
+    "#]]
+    .assert_eq(&fed(&["why", "2"], input).told());
+}
+
+#[test]
 fn diff_of_two_positions_shows_what_came_between() {
     check(
         &["diff", "flow-with-cycle.jsonl@30", "flow-with-cycle.jsonl@60"],

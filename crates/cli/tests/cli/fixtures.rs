@@ -1,5 +1,7 @@
 //! `record` and `test`: a run as a fixture, and what a changed flow or agent does with it.
 
+use std::process::Stdio;
+
 use expect_test::expect;
 
 use crate::place::Place;
@@ -130,21 +132,256 @@ on_failure: fail_fast";
     }
 }
 
+/// What each round of a loop comes to is its own, also inside a flow or a map; what failed stays so while others are asked.
+const ROUNDS: [&str; 4] = [
+    "entry: sub
+nodes:
+  sub: {flow: {antiphon: 1, nodes: {c: {command: [sh, -c, 'cat; echo x'], effect: pure}}}}
+edges: [{from: sub, to: sub, when: executions.sub < 3}]
+limits: {max_node_executions: 9}",
+    "entry: each
+nodes:
+  each: {map: {over: '[executions.each, 5]', node: {command: [cat]}}}
+edges: [{from: each, to: each, when: executions.each < 3}]
+limits: {max_node_executions: 9}",
+    "entry: outer
+nodes:
+  outer:
+    flow:
+      antiphon: 1
+      entry: inner
+      nodes: {inner: {map: {over: '[1, 2]', node: {command: [date, +%N]}}}}
+      edges: [{from: inner, to: inner, when: executions.inner < 2}]
+      limits: {max_node_executions: 9}
+edges: [{from: outer, to: outer, when: executions.outer < 2}]
+limits: {max_node_executions: 9}",
+    "nodes: {bad: {command: ['false']}, gate: {human: 'Go on?'}}",
+];
+
+#[test]
+fn every_round_of_a_loop_comes_to_what_it_came_to() {
+    for flow in ROUNDS {
+        let place = Place::new(&[("flow.yaml", &format!("antiphon: 1\n{flow}\n"))]);
+        let ran = place.run(&["run", "flow.yaml", "--input", "a"]);
+        if ran.code == Some(3) {
+            place.run(&["resume", "last", "--approve", "gate"]);
+        }
+        place.run(&["record", "last", "--to", "fix"]);
+        let tested = place.run(&["test", "fix"]);
+        assert_eq!(tested.code, Some(0), "{flow}: {}", tested.told());
+    }
+}
+
+#[test]
+fn a_folder_that_says_nothing_of_rounds_gives_each_of_them_the_same() {
+    let flow = ROUNDS[0].replace("cat; echo x", "echo x");
+    let place = Place::new(&[("flow.yaml", &format!("antiphon: 1\n{flow}\n"))]);
+    place.run(&["run", "flow.yaml", "--input", "a"]);
+    place.run(&["record", "last", "--to", "fix"]);
+    let outcomes = place.path().join("fix/outcomes.jsonl");
+    let recorded = std::fs::read_to_string(&outcomes).expect("it was recorded");
+    let first = recorded.lines().find(|line| line.contains("sub/c")).expect("it is there");
+    let later = recorded.lines().filter(|line| !line.contains("sub/c"));
+    let old: Vec<&str> = std::iter::once(first).chain(later).collect();
+    place.write("fix/outcomes.jsonl", &(old.join("\n").replace(",\"around\":[1]", "") + "\n"));
+    expect![[r#"
+        $ test fix
+        exit 0
+        fix  same, 8 things compared
+        1 same, 0 changed
+    "#]]
+    .assert_eq(&place.tell("test fix"));
+}
+
+#[test]
+fn what_people_decided_about_an_output_is_decided_again() {
+    let stopped = "  a: {command: [echo, bad], guardrails: {output: [{must_not_match: bad}]}}";
+    let withheld = "  a: {command: [echo, me@example.com], guardrails: {output: [personal]}, retry: 2}";
+    for (node, decided) in [
+        (stopped, &["a=override"][..]),
+        (stopped, &["a=override", "--input-for", "a=\"good\""]),
+        (stopped, &["a=fail"]),
+        (withheld, &["a=override"]),
+        (withheld, &["a=fail"]),
+    ] {
+        let flow = format!("antiphon: 1\nnodes:\n{node}\n  b: {{function: input}}\nedges: [a -> b]\n");
+        let place = Place::new(&[("flow.yaml", &flow)]);
+        let paused = place.run(&["run", "flow.yaml"]);
+        assert_eq!(paused.code, Some(3), "{flow}: {}", paused.err);
+        place.run(&[&["resume", "last", "--answer"], decided].concat());
+        let recorded = place.run(&["record", "last", "--to", "fix"]);
+        assert_eq!(recorded.code, Some(0), "{flow}: {}", recorded.err);
+        let tested = place.run(&["test", "fix"]);
+        assert_eq!(tested.code, Some(0), "{node} {decided:?}: {}", tested.told());
+    }
+}
+
+#[test]
+fn what_was_decided_before_a_failure_was_resumed_does_not_count() {
+    let flow =
+        "antiphon: 1\nnodes: {a: {command: [echo, bad], guardrails: {output: [{must_not_match: bad}]}}}\n";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    place.run(&["run", "flow.yaml"]);
+    place.run(&["resume", "last", "--answer", "a=fail"]);
+    place.run(&["resume", "last"]);
+    place.run(&["resume", "last", "--answer", "a=override"]);
+    expect![[r#"
+        $ record last --to fix
+        exit 0
+        fix: 1 outcomes, 1 decisions
+        $ test fix
+        exit 0
+        fix  same, 4 things compared
+        1 same, 0 changed
+    "#]]
+    .assert_eq(&place.tell("record last --to fix\n test fix"));
+}
+
+#[test]
+fn what_was_in_doubt_is_not_when_it_is_replayed() {
+    let flow = "antiphon: 1
+nodes:
+  a: {command: [sh, -c, 'touch begun; while test -e begun -a $ANTIPHON_ATTEMPT = 1; do sleep 0.1; done; echo done'], retry: 1}
+  b: {function: input}
+edges: [a -> b]
+";
+    for decided in [&["a=run again"][..], &["a=take as done", "--input-for", "a=7"], &["a=fail"]] {
+        let place = Place::new(&[("flow.yaml", flow)]);
+        let mut run = place.command(&["run", "flow.yaml"]);
+        let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+        while !place.path().join("begun").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        run.kill().expect("it can be killed");
+        run.wait().expect("it is gone");
+        let asked = place.run(&["resume", "last"]);
+        std::fs::remove_file(place.path().join("begun")).expect("what was left behind ends with it");
+        assert_eq!(asked.code, Some(3), "{}", asked.err);
+        place.run(&[&["resume", "last", "--answer"], decided].concat());
+        place.run(&["record", "last", "--to", "fix"]);
+        let tested = place.run(&["test", "fix"]);
+        assert_eq!(tested.code, Some(0), "{decided:?}: {}", tested.told());
+    }
+}
+
+#[test]
+fn what_a_fork_set_is_set_again_wherever_it_was() {
+    let flow = "antiphon: 1
+state: {n: {type: integer, default: 0, reduce: sum}, log: {type: array, default: [], reduce: append}}
+nodes:
+  a: {command: [echo, x], effect: read, set: {n: '1', log: state.n}}
+  b: {function: state.n, set: {log: output}}
+  c: {map: {over: '[state.n, 2]', node: {function: item + state.n}}}
+  d: {flow: {antiphon: 1, nodes: {in: {command: [cat], effect: read}}}, input: string(state.n)}
+  e: {human: 'Go on?'}
+  f: {function: 'string(input) + string(state.n)', join: any}
+entry: a
+edges: [a -> b, b -> c, b -> d, {from: b, to: a, when: state.n < 2}, d -> e, c -> f]
+limits: {max_node_executions: 20}
+output: '[state.n, outputs.f]'
+";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    // It asks once in each round.
+    let attend = |arguments: &[&str], branch: &str| {
+        let mut ran = place.run(arguments);
+        while ran.code == Some(3) {
+            ran = place.run(&["resume", "last", "--branch", branch, "--approve", "e"]);
+        }
+        assert_eq!(ran.code, Some(0), "{branch}: {}", ran.told());
+    };
+    attend(&["run", "flow.yaml"], "main");
+    let events = place.run(&["sessions", "events", "last"]).out;
+    let last = events.lines().count();
+    // Each takes a while, and many are alike.
+    for at in (2..last).step_by(9) {
+        let branch = format!("at-{at}");
+        let forked = ["fork", "last", "--at", &at.to_string(), "--branch", &branch, "--set", "n=10"];
+        assert_eq!(place.run(&forked).code, Some(0), "{branch}");
+        attend(&["resume", "last", "--branch", &branch], &branch);
+        let recorded = place.run(&["record", "last", "--branch", &branch, "--to", &branch]);
+        assert_eq!((recorded.code, &*recorded.err), (Some(0), ""), "{branch}: {}", recorded.told());
+        let tested = place.run(&["test", &branch]);
+        assert_eq!(tested.code, Some(0), "{branch}: {}", tested.told());
+    }
+}
+
+#[test]
+fn what_went_on_because_of_what_a_fork_set_is_said_not_to_be_repeatable() {
+    let flow = "antiphon: 1
+state: {n: {type: integer, default: 0}}
+nodes: {a: {function: 1 / state.n}, b: {command: [echo, x], effect: read}}
+";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    let events = place.run(&["run", "flow.yaml", "--json"]).out.lines().count();
+    place.run(&["fork", "last", "--at", &events.to_string(), "--branch", "k", "--set", "n=1", "--run"]);
+    expect![[r#"
+        $ record last --branch k --to fix
+        exit 0
+        fix: 2 outcomes, 0 decisions
+        a replay does not do the same: `antiphon test fix` shows how
+    "#]]
+    .assert_eq(&place.tell("record last --branch k --to fix"));
+}
+
 #[test]
 fn a_budget_that_was_refused_is_no_change() {
-    let tokens = "antiphon: 1
-entry: a
-models: {s: {provider: scripted, replies: [[{text: x}, {usage: {input: 40, output: 10}}]]}}
-nodes: {a: {agent: {model: s}}}
-edges: [a -> a]
-limits: {max_tokens: 120, max_node_executions: 9}
+    let model = "models: {s: {provider: scripted, replies: [[{text: x}, {usage: {input: 40, output: 10}}]]}}";
+    let rows = [
+        "entry: a\nnodes: {a: {agent: {model: s}}}\nedges: [a -> a]\nlimits: {max_tokens: 120, max_node_executions: 9}",
+        "nodes: {a: {agent: {model: s}, retry: {max: 1, delay: 1ms}}}\nlimits: {max_tokens: 20}",
+        "nodes: {a: {agent: {model: s}, fallback: f}, f: {function: \"'x'\"}}\nlimits: {max_tokens: 20}",
+        "nodes: {a: {agent: {model: s}, on_error: isolate}, z: {function: \"'x'\"}}\nedges: [a -> z]\nlimits: {max_tokens: 20}",
+        "nodes: {n: {flow: {antiphon: 1, MODEL, nodes: {a: {agent: {model: s}, fallback: f}, f: {function: \"'x'\"}}}}, z: {function: input}}\nedges: [n -> z]\nlimits: {max_tokens: 20}",
+    ];
+    for row in rows {
+        let row = row.replace("MODEL", model);
+        let place = Place::new(&[("flow.yaml", &format!("antiphon: 1\n{model}\n{row}\n"))]);
+        let ran = place.run(&["run", "flow.yaml"]);
+        assert!(ran.err.contains("failed: budget tokens"), "{row}: {}", ran.err);
+        place.run(&["record", "last", "--to", "fix"]);
+        let tested = place.run(&["test", "fix"]);
+        assert_eq!(tested.code, Some(0), "{row}: {}{}", tested.out, tested.err);
+    }
+}
+
+#[test]
+fn what_took_over_in_vain_counts_no_more_when_the_node_succeeds_after_all() {
+    let flow = "\
+antiphon: 1
+nodes:
+  a: {command: [sh, -c, 'test -e there && echo a'], fallback: f, retry: RETRY, effect: read}
+  f: {command: [sh, -c, 'test -e there && echo f'], fallback: g, effect: read}
+  g: LAST
+  z: {function: \"input + '!'\"}
+edges: [a -> z]
 ";
-    let place = Place::new(&[("flow.yaml", tokens)]);
-    let ran = place.run(&["run", "flow.yaml"]);
-    assert!(ran.err.contains("failed: budget tokens"), "{}", ran.err);
-    place.run(&["record", "last", "--to", "fix"]);
-    let tested = place.run(&["test", "fix"]);
-    assert_eq!(tested.code, Some(0), "{}", tested.out);
+    let asks = "{human: {prompt: 'And now?', timeout: 1ms}}";
+    let rows = [
+        ("0", "{command: ['false']}", 2),
+        ("{max: 1, delay: 1ms}", "{command: ['false']}", 3),
+        ("0", asks, 2),
+    ];
+    for (retry, last, outcomes) in rows {
+        let flow = flow.replace("RETRY", retry).replace("LAST", last);
+        let place = Place::new(&[("flow.yaml", &flow)]);
+        let mut ran = place.run(&["run", "flow.yaml"]);
+        if ran.code == Some(3) {
+            ran = place.run(&["resume", "last"]);
+        }
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+        place.write("there", "");
+        let ran = place.run(&["resume", "last"]);
+        assert_eq!((ran.code, ran.out.trim()), (Some(0), "a!"), "{}", ran.err);
+        let recorded = place.run(&["record", "last", "--to", "fix"]);
+        assert_eq!(recorded.out.trim(), format!("fix: {outcomes} outcomes, 0 decisions"), "{}", recorded.err);
+        expect![[r#"
+            $ test fix
+            exit 0
+            fix  same, 4 things compared
+            1 same, 0 changed
+        "#]]
+        .assert_eq(&place.tell("test fix"));
+    }
 }
 
 #[test]

@@ -154,6 +154,96 @@ fn a_no_has_a_reason_and_a_run_that_waits_can_be_cancelled() {
 }
 
 #[test]
+fn a_word_for_no_is_a_no_and_what_is_neither_is_refused() {
+    let flow = "\
+antiphon: 1
+nodes:
+  gate: {human: {prompt: \"Publish?\"}}
+  publish: {function: \"'published'\"}
+  keep: {function: \"'kept'\"}
+edges:
+  - {from: gate, to: publish, when: output.approved}
+  - {from: gate, to: keep, default: true}
+";
+    let place = Place::new(&[("gate.yaml", flow)]);
+    for (answer, came) in [
+        ("no", "kept"),
+        ("false", "kept"),
+        ("Reject", "kept"),
+        ("deny", "kept"),
+        ("yes", "published"),
+        ("true", "published"),
+        ("approve", "published"),
+    ] {
+        place.run(&["run", "gate.yaml"]);
+        let ran = place.run(&["resume", "last", "--answer", &format!("gate={answer}")]);
+        assert_eq!((ran.code, ran.out.trim()), (Some(0), came), "{answer}: {}", ran.err);
+    }
+    place.run(&["run", "gate.yaml"]);
+    expect![[r#"
+        $ resume last --answer gate=maybe
+        exit 2
+        session <id>
+        error: the answer to relay <id>/gate:1:1:ask does not fit: answer with yes or no
+        $ resume last --input-for 'gate={"approved":false}'
+        exit 2
+        session <id>
+        error: the answer to relay <id>/gate:1:1:ask does not fit: it takes no output: that is for work in doubt that is taken as done, and for one that a guardrail stopped
+        $ resume last --approve gate --input-for 'gate={"approved":false}'
+        exit 2
+        session <id>
+        error: the answer to relay <id>/gate:1:1:ask does not fit: it takes no output: that is for work in doubt that is taken as done, and for one that a guardrail stopped
+    "#]]
+    .assert_eq(&place.tell(
+        "resume last --answer gate=maybe
+         resume last --input-for 'gate={\"approved\":false}'
+         resume last --approve gate --input-for 'gate={\"approved\":false}'",
+    ));
+}
+
+#[test]
+fn a_question_with_a_schema_is_not_answered_by_a_yes() {
+    let flow = "antiphon: 1\nnodes:\n  many: {human: {prompt: \"How many?\", schema: {type: integer}}}\n";
+    let place = Place::new(&[("many.yaml", flow)]);
+    place.run(&["run", "many.yaml"]);
+    expect![[r#"
+        $ resume last --approve many
+        exit 2
+        session <id>
+        error: the answer to relay <id>/many:1:1:ask does not fit: a yes is not enough: say what the answer is
+        $ resume last --deny many
+        exit 0
+        {"approved":false,"by":"user"}
+        session <id>
+        resumed
+        many  denied by user
+        many  completed
+        flow completed
+    "#]]
+    .assert_eq(&place.tell("resume last --approve many\n resume last --deny many"));
+}
+
+#[test]
+fn an_answer_that_comes_too_late_changes_nothing() {
+    let flow = "\
+antiphon: 1
+nodes:
+  gate: {human: {prompt: \"Publish?\", timeout: 1ms, on_timeout: reject}}
+  wait: {human: {prompt: \"And?\"}}
+  tell: {function: \"outputs.gate.approved\"}
+edges: [gate -> tell, wait -> tell]
+";
+    let place = Place::new(&[("late.yaml", flow)]);
+    let events = place.run(&["run", "late.yaml", "--json"]).out;
+    let asked = events.lines().position(|line| line.contains("\"interrupt\"") && line.contains("\"gate\""));
+    let at = (asked.expect("it asks") + 1).to_string();
+    place.run(&["fork", "last", "--at", &at, "--branch", "late"]);
+    let ran = place.run(&["resume", "last", "--branch", "late", "--approve", "gate", "--approve", "wait"]);
+    assert_eq!((ran.code, ran.out.trim()), (Some(0), "false"), "{}", ran.err);
+    assert!(ran.err.contains("gate:1:1:ask came too late: nobody had answered in time"), "{}", ran.err);
+}
+
+#[test]
 fn the_name_of_a_node_is_enough_whatever_ids_end_with() {
     let flow = "antiphon: 1\nnodes:\n  ask: {human: {prompt: A?}}\n  k: {human: {prompt: K?}}\n";
     let place = Place::new(&[("flow.yaml", flow)]);
@@ -207,14 +297,12 @@ fn what_waited_for_a_person_is_tried_again_like_anything_else() {
         {"inner":"","talks":"fine"}
         session <id>
         resumed
-        resumed
         inner/gate  approved by user
         inner/gate  completed
         inner/once  started
         inner/once  failed: `sh` ended with code 1
         inner  attempt 1 failed, again after 1 ms: `once`: `sh` ended with code 1
         inner  started, attempt 2
-        resumed
         inner/once  started, attempt 2
         inner/once  completed
         inner  completed

@@ -14,6 +14,20 @@ edges: [one -> two]
 ";
 
 #[test]
+fn nothing_is_left_beside_a_store_that_nobody_has_open() {
+    let place = Place::new(&[("ask.yaml", "antiphon: 1\nnodes: {a: {human: \"Go on?\"}}\n")]);
+    for _ in 0..20 {
+        place.run(&["run", "ask.yaml", "--store", "sqlite:kept/a.db"]);
+        let mut left: Vec<_> = std::fs::read_dir(place.path().join("kept"))
+            .expect("it was made")
+            .map(|file| file.expect("readable").file_name().to_string_lossy().into_owned())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["a.db", "a.db.locks"]);
+    }
+}
+
+#[test]
 fn a_fork_goes_its_own_way_with_another_state() {
     let place = Place::new(&[("count.yaml", COUNT)]);
     let told = place.tell(

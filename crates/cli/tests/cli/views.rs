@@ -79,7 +79,11 @@ fn a_thread_can_leave_things_out() {
 
 #[test]
 fn a_choice_that_a_view_does_not_know_is_refused() {
-    for args in [&["view", "runs", "--format", "svg"][..], &["view", "runs", "--hide-reasoning"]] {
+    for args in [
+        &["view", "runs", "--format", "svg"][..],
+        &["view", "runs", "--hide-reasoning"],
+        &["view", "dag", "--json", "--format", "svg"],
+    ] {
         let ran = antiphon(&[args, &["simple-chat.jsonl"]].concat());
         assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{args:?}");
         assert!(ran.err.starts_with("error: "), "{}", ran.err);

@@ -1,7 +1,7 @@
 //! `antiphon sessions ls`: a table of sessions.
 
 use antiphon_event::{SessionId, Timestamp};
-use antiphon_port::{Page, SessionSummary};
+use antiphon_port::{Fault, Page, SessionSummary};
 use anyhow::Result;
 use serde_json::json;
 
@@ -63,7 +63,7 @@ pub(super) fn word(shelf: &Shelf, session: &SessionId, standing: &Standing) -> O
     Some(match &root.ended {
         Some(status) => status.as_str().to_lowercase(),
         None if !standing.asked.is_empty() => "waiting".to_owned(),
-        None if shelf.journal.claim(session).is_err() => "running".to_owned(),
+        None if matches!(shelf.journal.claim(session), Err(Fault::Owned { .. })) => "running".to_owned(),
         None => "interrupted".to_owned(),
     })
 }
