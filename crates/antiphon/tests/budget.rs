@@ -1,5 +1,7 @@
 //! Budgets hold for a tree of runs, before the money is spent.
 
+use std::collections::BTreeSet;
+
 use antiphon::{Body, Engine, Event, Flow, Invocation, Node, Outcome, Report, Wardrobe, Workspace};
 use antiphon_flow::{Edge, Limits};
 use serde_json::json;
@@ -74,6 +76,14 @@ async fn a_child_draws_on_its_parents_budget() {
     let (report, events) = run(flow).await;
     assert_eq!(report.reason.as_ref().map(|reason| reason.as_str()), Some("budget_cost"));
     assert!((spent(&events) - 0.06).abs() < 1e-9, "{}", spent(&events));
+    let of_budget = |event: &&Event| matches!(event.body, Body::BudgetReserved(_) | Body::BudgetSettled(_));
+    let ways: BTreeSet<_> = events.iter().filter(of_budget).map(way).collect();
+    assert_eq!(ways, ["one/x", "one/y", "two/x"].map(str::to_owned).into());
+}
+
+/// The flow nodes an event names from the outermost flow.
+fn way(event: &Event) -> String {
+    event.head.node_path.iter().flatten().map(AsRef::as_ref).collect::<Vec<&str>>().join("/")
 }
 
 #[tokio::test]

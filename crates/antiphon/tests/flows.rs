@@ -1,6 +1,8 @@
-//! Agents as nodes of flows.
+//! Agents as nodes of flows, and guardrails of flow files.
 
-use antiphon::{Body, Engine, Event, Flow, Invocation, Json, Node, Run, Wardrobe, Workspace};
+use antiphon::{Body, Engine, Event, Flow, Invocation, Json, Node, Outcome, Run, Wardrobe, Workspace};
+use antiphon_event::RelayId;
+use antiphon_event::body::request::RelayResolved;
 use antiphon_flow::{Edge, Expression, Formula, Limits};
 use serde_json::json;
 
@@ -68,10 +70,7 @@ async fn an_agent_of_a_flow_file_is_scripted_if_its_model_is_and_answers_in_json
     ];
     for (model, output, expected) in rows {
         let text = format!("{{antiphon: 1, nodes: {{a: {{agent: {{model: {{{model}}}, {output}}}}}}}}}");
-        let none = |_: &str| Err("there is no other".to_owned());
-        let flow = antiphon_flow::file::read("a.yaml", &text, &none).expect("sound").flow;
-        let engine = engine();
-        let mut run = engine.start(flow, Invocation::new("task")).await.expect("accepted");
+        let mut run = engine().start(read(&text), Invocation::new("task")).await.expect("accepted");
         let report = run.wait().await.expect("no fault");
         let error = events(&run).await.into_iter().find_map(|event| match event.body {
             Body::NodeEnd(end) => end.error.map(|error| error.message),
@@ -82,4 +81,46 @@ async fn an_agent_of_a_flow_file_is_scripted_if_its_model_is_and_answers_in_json
             Err(why) => assert!(error.as_ref().is_some_and(|error| error.contains(why)), "{error:?}"),
         }
     }
+}
+
+fn read(text: &str) -> Flow {
+    let none = |_: &str| Err("there is no other".to_owned());
+    antiphon_flow::file::read("a.yaml", text, &none).expect("sound").flow
+}
+
+#[tokio::test]
+async fn what_a_guardrail_leaves_of_an_output_has_to_fit_too() {
+    let flow = read(
+        "{antiphon: 1, nodes: {a: {function: \"'x'\", output: {enum: [x]}, \
+         guardrails: {output: [{must_not_match: x, action: sanitize}]}}}}",
+    );
+    let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(report.statuses["a"].to_string(), "FAILED");
+}
+
+#[tokio::test]
+async fn what_a_fallback_gave_is_another_question_than_what_the_node_gave() {
+    let flow = read(
+        "{antiphon: 1, nodes: {a: {function: \"'bad'\", fallback: f, \
+         guardrails: {output: [{must_not_match: bad}]}}, f: {function: \"'bad too'\"}}}",
+    );
+    let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+    let first = run.wait().await.expect("no fault").relays.remove(0);
+    let answer = |relay: &RelayId, answer: &str| RelayResolved {
+        relay_id: relay.clone(),
+        approved: None,
+        answer: Some(Json::from(answer)),
+        input: None,
+        scope: None,
+        reason: None,
+        by: "ann".to_owned(),
+    };
+    run.answer(answer(&first, "fail")).await.expect("taken");
+    let second = run.wait().await.expect("no fault").relays.remove(0);
+    assert_ne!(first, second);
+    run.answer(answer(&first, "override")).await.expect_err("the first one has its answer");
+    run.answer(answer(&second, "override")).await.expect("taken");
+    assert_eq!(run.wait().await.expect("no fault").output.value(), json!("bad too"));
 }

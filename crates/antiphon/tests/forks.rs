@@ -302,6 +302,34 @@ limits: {max_node_executions: 9}
         "nodes: {a: {function: \"1\"}, c: {command: [sleep, \"9\"], effect: pure}, d: {command: [sleep, \"9\"], effect: pure}, b: {function: \"1\"}}\nedges: [a -> b]\nlimits: {max_steps: 3}",
     ),
     (
+        "a flow inside that is tried again",
+        "nodes: {n: {flow: {antiphon: 1, nodes: {a: {command: [sh, -c, \"test $ANTIPHON_ATTEMPT -ge 2 && echo ok\"], effect: read}}}, retry: {max: 1, delay: 1ms}}}",
+    ),
+    (
+        "a map that is tried again",
+        "nodes: {m: {map: {over: \"[1, 2]\", node: {command: [sh, -c, \"test $ANTIPHON_ATTEMPT -ge 2 && echo ok\"], effect: read}}, retry: {max: 1, delay: 1ms}}}",
+    ),
+    (
+        "a flow inside that fails again",
+        "nodes: {n: {flow: {antiphon: 1, nodes: {a: {command: [\"false\"], effect: read}}}, retry: {max: 1, delay: 1ms}}}",
+    ),
+    (
+        "a flow inside that takes too long once",
+        "nodes: {n: {flow: {antiphon: 1, nodes: {a: {command: [sh, -c, \"test $ANTIPHON_ATTEMPT -ge 2 || sleep 9\"], effect: read}}}, timeout: 300ms, retry: {max: 1, delay: 1ms, on: [timeout]}}}",
+    ),
+    (
+        "a bound on steps around a flow",
+        "nodes: {n: {flow: {antiphon: 1, nodes: {a: {function: \"1\"}, b: {function: \"2\"}}, edges: [a -> b]}}}\nlimits: {max_steps: 2}",
+    ),
+    (
+        "a bound on time around a flow",
+        "nodes: {n: {flow: {antiphon: 1, nodes: {a: {command: [sleep, \"9\"], effect: pure}}}}}\nlimits: {execution_timeout: 100ms}",
+    ),
+    (
+        "a bound on time around an agent",
+        "models: {s: {provider: scripted, replies: [[{tool_call: {name: bash, input: {command: \"sleep 9\"}}}],[{text: fin}]]}}\nnodes: {a: {agent: {model: s, tools: [bash], permissions: [{tool: bash, pattern: \"sleep *\", action: allow}]}}}\nlimits: {execution_timeout: 200ms}",
+    ),
+    (
         "a bound on time",
         "nodes: {c: {command: [sleep, \"9\"], effect: pure}, d: {command: [sleep, \"9\"], effect: pure}}\nlimits: {execution_timeout: 100ms}",
     ),
@@ -379,6 +407,12 @@ async fn what_is_cancelled_stays_cancelled() {
             "people inside",
             "nodes: {s: {flow: {antiphon: 1, nodes: {h: {human: {prompt: q}}, i: {human: q}}}}, h: {human: q}}",
         ),
+        ("people in the items of a map", "nodes: {m: {map: {over: \"[1, 2]\", node: {human: q}}}}"),
+        (
+            "a guard inside",
+            "nodes: {s: {flow: {antiphon: 1, nodes: {a: {command: [cat], guardrails: {input: [{must_not_match: T}]}}}}}}",
+        ),
+        ("a person who takes over", "nodes: {a: {function: \"1/0\", fallback: h}, h: {human: q}}"),
         ("a guard", "nodes: {a: {command: [cat], guardrails: {input: [{must_not_match: T}]}}}"),
         (
             "an agent that asks",
@@ -435,6 +469,34 @@ nodes: {a: {agent: {model: s, harness: rlm, output: {type: object}}}}
         (
             "a budget",
             "models: {s: {provider: scripted, replies: [[{tool_call: {name: todo, input: {items: []}}}, {usage: {input: 900, output: 900}}], [{text: fin}]]}}\nnodes: {a: {agent: {model: s, tools: [todo], limits: {max_tokens: 1000}}}}",
+        ),
+        (
+            "a budget of the flow",
+            "models: {s: {provider: scripted, replies: [[{tool_call: {name: todo, input: {items: []}}}, {usage: {input: 10, output: 5}}], [{text: fin}, {usage: {input: 900, output: 900}}]]}}\nnodes: {a: {agent: {model: s, tools: [todo]}}, z: {function: input}}\nedges: [a -> z]\nlimits: {max_tokens: 1000}",
+        ),
+        (
+            "a budget in money, beside others at work",
+            "models: {s: {provider: scripted, replies: [[{text: fin}, {usage: {input: 9, output: 9, cost_usd: 2.0}}]]}}\nnodes: {a: {agent: {model: s}}, b: {command: [sleep, \"9\"], effect: pure}, h: {human: q}}\nlimits: {max_cost_usd: 1.0}",
+        ),
+        (
+            "a budget, and a node that would be tried again",
+            "models: {s: {provider: scripted, replies: [[{text: fin}, {usage: {input: 900, output: 900}}]]}}\nnodes: {a: {agent: {model: s}, retry: {max: 1, delay: 1ms}}}\nlimits: {max_tokens: 1000}",
+        ),
+        (
+            "a budget, and a node that would be taken over for",
+            "models: {s: {provider: scripted, replies: [[{text: fin}, {usage: {input: 900, output: 900}}]]}}\nnodes: {a: {agent: {model: s}, fallback: f}, f: {function: \"'x'\"}}\nlimits: {max_tokens: 1000}",
+        ),
+        (
+            "a budget around a flow",
+            "models: {s: {provider: scripted, replies: [[{text: fin}, {usage: {input: 900, output: 900}}]]}}\nnodes: {n: {flow: {antiphon: 1, models: {s: {provider: scripted, replies: [[{text: fin}, {usage: {input: 900, output: 900}}]]}}, nodes: {a: {agent: {model: s}, fallback: f}, f: {function: \"'x'\"}}}}}\nlimits: {max_tokens: 1000}",
+        ),
+        (
+            "a budget of a flow inside, which is taken over for",
+            "nodes: {n: {flow: {antiphon: 1, models: {s: {provider: scripted, replies: [[{text: fin}, {usage: {input: 900, output: 900}}]]}}, nodes: {a: {agent: {model: s}}}, limits: {max_tokens: 1000}}, fallback: f}, f: {function: \"'x'\"}}\nlimits: {max_tokens: 5000}",
+        ),
+        (
+            "a budget of the flow that an agent spends which another calls",
+            "models: {s: {provider: scripted, replies: [[{tool_call: {name: agent, input: {agent: w, task: t}}}, {usage: {input: 10, output: 5}}], [{text: fin}, {usage: {input: 10, output: 5}}]]}, w: {provider: scripted, replies: [[{text: w}, {usage: {input: 900, output: 900}}]]}}\nnodes: {a: {agent: {model: s, agents: {w: {model: w}}, permissions: [{allow: agent}]}}}\nlimits: {max_tokens: 1000}",
         ),
         (
             "more than it may",

@@ -18,6 +18,8 @@ pub(crate) type Calls = Vec<(&'static str, Value)>;
 pub(crate) struct Player {
     pub(crate) name: &'static str,
     pub(crate) steps: Vec<Calls>,
+    /// Whether it says one piece of an answer and no more.
+    pub(crate) hushed: bool,
 }
 
 /// How much it says at once, and how long that takes.
@@ -67,12 +69,10 @@ impl Model for Player {
     }
 
     fn call(&self, prompt: Arc<Prompt>) -> BoxStream<'static, Result<Delta, Fault>> {
-        let deltas = self.deltas(&prompt);
-        stream::iter(deltas)
-            .then(|delta| async {
-                tokio::time::sleep(PAUSE).await;
-                Ok(delta)
-            })
-            .boxed()
+        let said = stream::iter(self.deltas(&prompt)).then(|delta| async {
+            tokio::time::sleep(PAUSE).await;
+            Ok(delta)
+        });
+        if self.hushed { said.take(1).chain(stream::pending()).boxed() } else { said.boxed() }
     }
 }

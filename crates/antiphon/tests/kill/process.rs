@@ -21,6 +21,10 @@ use super::{person, tools};
 /// Names the folder with the journal to the process.
 pub(crate) const FOLDER: &str = "ANTIPHON_TEST_FOLDER";
 
+/// Tells the process that its first model stops in the middle of an answer. What others say may be on other branches, where
+/// nobody listens.
+pub(crate) const HUSHED: &str = "ANTIPHON_TEST_HUSHED";
+
 pub(crate) fn journal(folder: &Path) -> Arc<dyn Journal> {
     let path = folder.join("journal.db");
     antiphon_store::open(&format!("sqlite:{}", path.display())).expect("a journal")
@@ -75,8 +79,10 @@ pub(crate) fn play(folder: &Path, act: &Act) -> ! {
 
 pub(crate) fn engine(journal: Arc<dyn Journal>, folder: &Path, act: &Act) -> Engine {
     let mut wardrobe = Wardrobe::new(Workspace::new(folder).expect("a folder"));
-    for (name, steps) in &act.models {
-        wardrobe = wardrobe.model(*name, Arc::new(Player { name, steps: steps.clone() }));
+    let hush = std::env::var_os(HUSHED).is_some();
+    for (nth, (name, steps)) in act.models.iter().enumerate() {
+        let player = Player { name, steps: steps.clone(), hushed: hush && nth == 0 };
+        wardrobe = wardrobe.model(*name, Arc::new(player));
     }
     let wardrobe = tools::all(folder).into_iter().fold(wardrobe, Wardrobe::tool);
     // Often, so that most deaths have one before them.

@@ -58,6 +58,9 @@ enum Moment {
     Events(usize, Duration),
     /// So long after a call was let through.
     Call(Duration),
+    /// When the first model has begun to speak. It does not go on, so that no disk is too slow for an answer to be cut
+    /// off.
+    Answer,
     /// After so long.
     Time(Duration),
     /// Not at all.
@@ -67,9 +70,10 @@ enum Moment {
 impl Moment {
     fn any(chance: &mut Rng) -> Self {
         let short = Duration::from_micros(chance.u64(0..4_000));
-        match chance.u32(0..6) {
+        match chance.u32(0..8) {
             0 => Self::Time(Duration::from_micros(chance.u64(0..60_000))),
             1 | 2 => Self::Call(short),
+            3 | 4 => Self::Answer,
             _ => Self::Events(chance.usize(0..9), short),
         }
     }
@@ -82,7 +86,7 @@ pub(crate) fn tell(test: &str, chance: &mut Rng, kills: usize) -> Story {
     let mut story = Story { events, all, log: String::new(), gave: String::new(), killed: 0 };
     loop {
         let moment = if story.killed < kills { Moment::any(chance) } else { Moment::Never };
-        let done = story.live(start(test, folder.path()), &moment);
+        let done = story.live(start(test, folder.path(), &moment), &moment);
         story.compare(folder.path());
         if done {
             break;
@@ -93,13 +97,13 @@ pub(crate) fn tell(test: &str, chance: &mut Rng, kills: usize) -> Story {
     story
 }
 
-fn start(test: &str, folder: &Path) -> Child {
-    Command::new(std::env::current_exe().expect("a test"))
-        .args(["--exact", test, "--nocapture"])
-        .env(process::FOLDER, folder)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("a process")
+fn start(test: &str, folder: &Path, moment: &Moment) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("a test"));
+    command.args(["--exact", test, "--nocapture"]).env(process::FOLDER, folder).stdout(Stdio::piped());
+    if matches!(moment, Moment::Answer) {
+        command.env(process::HUSHED, "");
+    }
+    command.spawn().expect("a process")
 }
 
 impl Story {
@@ -111,15 +115,17 @@ impl Story {
             Moment::Never => {}
             Moment::Time(time) => std::thread::sleep(*time),
             Moment::Call(time) => {
-                while !self.events[known..].iter().any(|event| self.is_let_through(event))
-                    && lines.next().is_some_and(|line| !self.hear(&line))
-                {}
+                self.hear_until(&mut lines, |story| {
+                    story.events[known..].iter().any(|event| story.is_let_through(event))
+                });
                 std::thread::sleep(*time);
             }
+            Moment::Answer => {
+                let text = |event: &Event| matches!(event.body, Body::Text(_));
+                self.hear_until(&mut lines, |story| story.events[known..].iter().any(text));
+            }
             Moment::Events(count, time) => {
-                while self.events.len() < known + count && lines.next().is_some_and(|line| !self.hear(&line))
-                {
-                }
+                self.hear_until(&mut lines, |story| story.events.len() >= known + count);
                 std::thread::sleep(*time);
             }
         }
@@ -135,6 +141,11 @@ impl Story {
         assert!(killed || status.success(), "the process broke: {status}");
         self.killed += usize::from(killed);
         done || status.success()
+    }
+
+    /// Takes lines in until something holds, or there are no more.
+    fn hear_until(&mut self, lines: &mut impl Iterator<Item = String>, holds: impl Fn(&Self) -> bool) {
+        while !holds(self) && lines.next().is_some_and(|line| !self.hear(&line)) {}
     }
 
     /// Whether a call is about to run: it was said before that it is wanted.
