@@ -4,5 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/setup.sh run
-exec cargo run --release --quiet --locked --package antiphon-cli --bin antiphon
-
+program=(--release --locked --package antiphon-cli --bin antiphon)
+# Not quietly: the first time it takes minutes, and whoever waits wants to see why.
+cargo build "${program[@]}"
+exec cargo run --quiet "${program[@]}"
