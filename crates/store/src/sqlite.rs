@@ -11,6 +11,7 @@ mod dealt;
 mod fault;
 mod fold;
 mod heads;
+mod onlooker;
 mod queue;
 mod read;
 mod row;

@@ -69,6 +69,11 @@ impl Place {
         self.storage("the file may not be read: allow reading, or choose another".into(), false)
     }
 
+    /// What was read may be half of what it was before and half of what it is now.
+    pub(super) fn written_meanwhile(&self) -> Fault {
+        self.storage("another program wrote the file while it was read: try again".into(), true)
+    }
+
     /// What was written last cannot be read without writing.
     pub(super) fn shut_log(&self, log: &Path) -> Fault {
         let why = format!(

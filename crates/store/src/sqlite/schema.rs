@@ -91,7 +91,7 @@ pub(super) fn writer(path: &Path, place: &Place) -> Result<Option<Connection>, F
 }
 
 /// Whether SQLite may not write where it has to: to the file, or beside it.
-fn is_kept_out(error: &rusqlite::Error) -> bool {
+pub(super) fn is_kept_out(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied))
 }
@@ -105,43 +105,11 @@ pub(super) fn reader(path: &Path, place: &Place) -> Result<Connection, Fault> {
     opened.map_err(|error| Trouble::from(error).at(place))
 }
 
-/// Opens a file for reading that may only be read, and writes nothing beside it.
-///
-/// Nobody writes a file without a log beside it, so it is read as one that does not change. With a log, some of what was
-/// written is in there alone, and SQLite reads that only together with an index of it.
-pub(super) fn onlooker(path: &Path, place: &Place) -> Result<Connection, Fault> {
-    let log = beside(path, "-wal");
-    let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() > 0);
-    let how = if has_log { "mode=ro" } else { "immutable=1" };
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = Connection::open_with_flags(format!("file:{}?{how}", escaped(path)), flags);
-    let opened = opened.map_err(Trouble::from).and_then(|connection| {
-        set_up(&connection)?;
-        match version(&connection, place)? {
-            0 => Err(place.unreadable("it is empty, and may not be written").into()),
-            _ => Ok(connection),
-        }
-    });
-    opened.map_err(|trouble| match trouble {
-        Trouble::Sqlite(error) if is_kept_out(&error) && has_log => place.shut_log(&log),
-        Trouble::Sqlite(error) if is_kept_out(&error) => place.unread(),
-        trouble => trouble.at(place),
-    })
-}
-
 /// The file with this at the end of its name.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
-}
-
-/// A path as a part of a URI.
-fn escaped(path: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    let bytes = path.as_os_str().as_encoded_bytes().iter();
-    bytes.map(|&byte| if plain(byte) { char::from(byte).into() } else { format!("%{byte:02x}") }).collect()
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
@@ -152,7 +120,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn set_up(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(())
@@ -182,7 +150,7 @@ fn prepare(connection: &mut Connection, place: &Place) -> Result<(), Trouble> {
 }
 
 /// The version of the file's tables; 0 for an empty file.
-fn version(connection: &Connection, place: &Place) -> Result<i64, Trouble> {
+pub(super) fn version(connection: &Connection, place: &Place) -> Result<i64, Trouble> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (application, version) = (pragma("application_id")?, pragma("user_version")?);
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;

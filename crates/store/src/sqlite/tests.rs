@@ -154,6 +154,24 @@ fn what_is_only_in_the_log_is_read_where_nothing_may_be_written() {
 }
 
 #[test]
+fn what_others_write_is_seen_where_nothing_may_be_written() {
+    let (_folder, path) = file();
+    drop(begun(&path));
+    let threads = Threads::looking_on(&path, &Place::new(&path)).unwrap();
+    let head = || {
+        let look = |connection: &Connection| super::read::head(connection, &Branch::main("s"));
+        threads.look(look).wait().unwrap().seq
+    };
+    // Each of the two that read has looked while there was no log.
+    assert_eq!([head(), head(), head(), head()], [3; 4]);
+    let journal = Sqlite::open(&path).unwrap();
+    journal.append(&Branch::main("s"), 3, says("d")).wait().unwrap();
+    assert_eq!([head(), head(), head(), head()], [4; 4], "while it is in the log");
+    drop(journal);
+    assert_eq!([head(), head(), head(), head()], [4; 4], "and when it is in the file");
+}
+
+#[test]
 fn a_name_of_any_letters_is_the_name_of_a_file_that_may_only_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("50% of it?immutable=0#ä.db");

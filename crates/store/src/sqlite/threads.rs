@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::fault::{Place, Trouble};
 use super::heads::Heads;
+use super::onlooker::Onlooker;
 use super::queue::{Queue, Shut};
 use super::schema;
 use super::writer::{self, Desk, Job};
@@ -16,7 +17,31 @@ use super::writer::{self, Desk, Job};
 /// How many reads go on at once.
 const READERS: usize = 2;
 
-type Look = Box<dyn FnOnce(&mut Connection) + Send>;
+type Look = Box<dyn FnOnce(&mut Reader) + Send>;
+
+/// What a thread that reads has of the file.
+enum Reader {
+    Own(Connection),
+    Onlooker(Onlooker),
+}
+
+impl Reader {
+    /// Looks at the file as it is at one moment.
+    fn look<T>(
+        &mut self,
+        place: &Place,
+        look: impl FnOnce(&Connection) -> Result<T, Trouble>,
+    ) -> Result<T, Fault> {
+        let at_once = |connection: &mut Connection| {
+            let looked = connection.transaction().map_err(Trouble::from).and_then(|moment| look(&moment));
+            looked.map_err(|trouble| trouble.at(place))
+        };
+        match self {
+            Self::Own(connection) => at_once(connection),
+            Self::Onlooker(onlooker) => onlooker.look(at_once),
+        }
+    }
+}
 
 /// The threads, and what waits for them. Dropping it lets them do what waits, and ends them.
 pub(super) struct Threads {
@@ -42,7 +67,7 @@ impl Threads {
         })?;
         threads.writer = Some(writer);
         for _ in 0..READERS {
-            threads.read_with(schema::reader(path, place)?)?;
+            threads.read_with(Reader::Own(schema::reader(path, place)?))?;
         }
         Ok(threads)
     }
@@ -51,7 +76,7 @@ impl Threads {
     pub(super) fn looking_on(path: &Path, place: &Place) -> Result<Self, Fault> {
         let mut threads = Self::new(place);
         for _ in 0..READERS {
-            threads.read_with(schema::onlooker(path, place)?)?;
+            threads.read_with(Reader::Onlooker(Onlooker::open(path, place)?))?;
         }
         Ok(threads)
     }
@@ -61,12 +86,12 @@ impl Threads {
         Self { place: place.clone(), changes, looks, writer: None, readers: Vec::new() }
     }
 
-    fn read_with(&mut self, mut connection: Connection) -> Result<(), Fault> {
+    fn read_with(&mut self, mut reader: Reader) -> Result<(), Fault> {
         let looks = Arc::clone(&self.looks);
         let reader = self.spawn("journal-reader", move || {
             let _guard = Abandon(&looks);
             while let Some(look) = looks.take(1, usize::MAX).pop() {
-                look(&mut connection);
+                look(&mut reader);
             }
         })?;
         self.readers.push(reader);
@@ -112,10 +137,9 @@ impl Threads {
     {
         let (sender, reply) = Reply::waiting();
         let place = self.place.clone();
-        let look: Look = Box::new(move |connection| {
-            let looked = connection.transaction().map_err(Trouble::from).and_then(|moment| look(&moment));
+        let look: Look = Box::new(move |reader| {
             // Whoever asked may not want to know any more.
-            _ = sender.send(looked.map_err(|trouble| trouble.at(&place)));
+            _ = sender.send(reader.look(&place, look));
         });
         match self.looks.put(look, 0) {
             Ok(()) => reply,
