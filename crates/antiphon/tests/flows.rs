@@ -88,6 +88,19 @@ fn read(text: &str) -> Flow {
     antiphon_flow::file::read("a.yaml", text, &none).expect("sound").flow
 }
 
+/// An answer that says nothing yet.
+fn nothing_said(relay: &RelayId, by: &str) -> RelayResolved {
+    RelayResolved {
+        relay_id: relay.clone(),
+        approved: None,
+        answer: None,
+        input: None,
+        scope: None,
+        reason: None,
+        by: by.to_owned(),
+    }
+}
+
 #[tokio::test]
 async fn what_a_guardrail_leaves_of_an_output_has_to_fit_too() {
     let flow = read(
@@ -109,13 +122,8 @@ async fn what_a_fallback_gave_is_another_question_than_what_the_node_gave() {
     let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
     let first = run.wait().await.expect("no fault").relays.remove(0);
     let answer = |relay: &RelayId, answer: &str| RelayResolved {
-        relay_id: relay.clone(),
-        approved: None,
         answer: Some(Json::from(answer)),
-        input: None,
-        scope: None,
-        reason: None,
-        by: "ann".to_owned(),
+        ..nothing_said(relay, "ann")
     };
     run.answer(answer(&first, "fail")).await.expect("taken");
     let second = run.wait().await.expect("no fault").relays.remove(0);
@@ -123,4 +131,20 @@ async fn what_a_fallback_gave_is_another_question_than_what_the_node_gave() {
     run.answer(answer(&first, "override")).await.expect_err("the first one has its answer");
     run.answer(answer(&second, "override")).await.expect("taken");
     assert_eq!(run.wait().await.expect("no fault").output.value(), json!("bad too"));
+}
+
+#[tokio::test]
+async fn nobody_answers_in_the_name_of_the_run_or_of_time() {
+    let flow = read("{antiphon: 1, nodes: {h: {human: {prompt: go}}}}");
+    let mut run = engine().start(flow, Invocation::new("task")).await.expect("accepted");
+    let relay = run.wait().await.expect("no fault").relays.remove(0);
+    let no = |by: &str| RelayResolved { approved: Some(false), ..nothing_said(&relay, by) };
+    for name in ["run", "timeout"] {
+        let refused = run.answer(no(name)).await.expect_err("nobody has that name").to_string();
+        assert!(refused.contains("`by`"), "{refused}");
+    }
+    run.answer(no("ann")).await.expect("taken");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!(report.outcome, Outcome::Completed);
+    assert_eq!(report.output.value()["approved"], json!(false));
 }

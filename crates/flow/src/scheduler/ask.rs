@@ -166,6 +166,11 @@ impl Scheduler {
             return self.expire(&answer.relay_id, now);
         }
         let unfit = |why: String| Refusal::Answer { relay: relay.id.clone(), why };
+        if [RUN, TIMEOUT].contains(&answer.by.as_str()) {
+            return Err(unfit(format!(
+                "`by` is who answers, and `{RUN}` and `{TIMEOUT}` are nobody's names"
+            )));
+        }
         let why = Why::of(relay.id.as_str());
         if answer.input.is_some() && !matches!(why, Some(Why::InDoubt | Why::GuardOutput)) {
             return Err(unfit(NO_OUTPUT.to_owned()));
