@@ -82,6 +82,24 @@ const AGENT: &str = r#"
 "#;
 
 #[test]
+fn a_call_takes_in_what_calls_give_and_code_what_code_prints() {
+    check(
+        r#"
+            a  tool_result    x "of the call"
+            a  repl_progress  x "of the code" stdout
+            a  repl_input     x "1 + 1"
+            a  tool_call      x bash {}
+            a  repl_output    x "2" false
+        "#,
+        &expect![[r#"
+            assistant msg:x:result streaming
+              - code id=x code=1 + 1 progress=of the code output={"stdout":"2","done":false} status=complete
+              - tool_call id=a/x name=bash input={} output=of the call status=complete
+        "#]],
+    );
+}
+
+#[test]
 fn steps_hold_what_was_said_and_what_came_of_the_calls() {
     check(
         AGENT,

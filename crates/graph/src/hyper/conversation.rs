@@ -39,11 +39,15 @@ pub struct Conversation {
     pub(super) answers: Links,
     /// The call that each result and each output answers.
     pub(super) calls: Links,
-    /// Results and outputs whose call has not come, by the id they give and by their run.
-    pub(super) unclaimed: HashMap<Arc<str>, BTreeMap<u32, Place>, FixedState>,
+    /// Results whose call has not come, and outputs whose code has not.
+    pub(super) unclaimed: Unclaimed,
+    pub(super) unclaimed_outputs: Unclaimed,
     /// The next number for a message id that several messages asked for.
     pub(super) numbers: HashMap<Arc<str>, u32, FixedState>,
 }
+
+/// What waits for the node that it answers, by the id it gives and by its run.
+pub(super) type Unclaimed = HashMap<Arc<str>, BTreeMap<u32, Place>, FixedState>;
 
 /// Where an event found its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -333,11 +337,19 @@ impl Conversation {
             return;
         }
         let run = self.node(node).map_or(0, |node| node.run_place);
-        self.unclaimed.entry(id).or_default().insert(run, node);
+        let unclaimed = match kind {
+            Kind::ReplInput => &mut self.unclaimed_outputs,
+            _ => &mut self.unclaimed,
+        };
+        unclaimed.entry(id).or_default().insert(run, node);
     }
 
     fn claim(&mut self, call: Place, id: &str, kind: Kind) {
-        let Some(unclaimed) = self.unclaimed.get(id) else {
+        let unclaimed = match kind {
+            Kind::ReplInput => &self.unclaimed_outputs,
+            _ => &self.unclaimed,
+        };
+        let Some(unclaimed) = unclaimed.get(id) else {
             return;
         };
         // Whoever has the id that was asked for is meant by everybody; a call that was renamed, only by its run.
@@ -488,6 +500,7 @@ impl Clone for Conversation {
             answers: self.answers.clone(),
             calls: self.calls.clone(),
             unclaimed: self.unclaimed.clone(),
+            unclaimed_outputs: self.unclaimed_outputs.clone(),
             numbers: self.numbers.clone(),
         }
     }

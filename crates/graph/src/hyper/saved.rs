@@ -25,6 +25,8 @@ struct Saved {
     active: Active,
     answers: Vec<(Place, Place)>,
     unclaimed: Vec<(Arc<str>, BTreeMap<u32, Place>)>,
+    #[serde(default)]
+    unclaimed_outputs: Vec<(Arc<str>, BTreeMap<u32, Place>)>,
     numbers: Vec<(Arc<str>, u32)>,
     #[serde(default)]
     awaited: Vec<(Arc<str>, Vec<Place>)>,
@@ -75,6 +77,7 @@ impl Serialize for Conversation {
             active: hyper.active.clone(),
             answers,
             unclaimed: sorted(&self.unclaimed),
+            unclaimed_outputs: sorted(&self.unclaimed_outputs),
             numbers: sorted(&self.numbers),
             awaited: sorted(&self.awaited),
             early: sorted(&self.early),
@@ -112,6 +115,7 @@ impl<'de> Deserialize<'de> for Conversation {
             conversation.calls.set(answer, call);
         }
         conversation.unclaimed = saved.unclaimed.into_iter().collect();
+        conversation.unclaimed_outputs = saved.unclaimed_outputs.into_iter().collect();
         conversation.numbers = saved.numbers.into_iter().collect();
         conversation.awaited = saved.awaited.into_iter().collect();
         conversation.early = saved.early.into_iter().collect();

@@ -207,6 +207,12 @@ const REPL: &str = r#"
     *a$         repl_output    a$/x% "%\nwarn" false iteration=% durationMs=3 truncated=true
     a$          repl_progress  a$/x9 "lost" stdout
     a$          repl_output    a$/x8 "never asked" true error="ReferenceError"
+    a$          repl_progress  a$/s "early" stdout
+    a$          tool_result    a$/s "what a call gave"
+    a$          repl_output    a$/s "what code printed" false
+    a$          tool_call      a$/s bash {"n":1}
+    a$          tool_progress  a$/g a$/s "half"
+    a$          repl_input     a$/s "print()"
     a$          harness_end    done
 "#;
 

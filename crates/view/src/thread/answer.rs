@@ -113,8 +113,10 @@ impl Thread {
         let call = conversation.block(self.parts[part as usize].block).map(|block| block.node);
         let means_this = |alone: &u32| {
             let block = conversation.block(self.parts[*alone as usize].block)?;
-            let run = conversation.node(block.node)?.run();
-            (conversation.resolve(run, id, event.kind()) == call).then_some(block.node)
+            let answer = conversation.node(block.node)?;
+            let is_meant = answers(answer.kind()) == Some(event.kind())
+                && conversation.resolve(answer.run(), id, event.kind()) == call;
+            is_meant.then_some(block.node)
         };
         let Some(waiting) = self.waiting.get(id) else {
             return;
@@ -234,12 +236,21 @@ impl Thread {
 
 /// What a result or progress is about: the run that says so, the id, and the type of what is meant.
 fn called(event: &Event) -> Option<(&RunId, &str, Kind)> {
-    let run = event.head.run_id.as_ref()?;
-    match &event.body {
-        Body::ToolResult(result) => Some((run, result.id.as_str(), Kind::ToolCall)),
-        Body::ToolProgress(progress) => Some((run, progress.tool_call_id.as_str(), Kind::ToolCall)),
-        Body::ReplProgress(progress) => Some((run, progress.id.as_str(), Kind::ReplInput)),
-        Body::ReplOutput(output) => Some((run, output.id.as_str(), Kind::ReplInput)),
+    let id = match &event.body {
+        Body::ToolResult(result) => result.id.as_str(),
+        Body::ToolProgress(progress) => progress.tool_call_id.as_str(),
+        Body::ReplProgress(progress) => progress.id.as_str(),
+        Body::ReplOutput(output) => output.id.as_str(),
+        _ => return None,
+    };
+    Some((event.head.run_id.as_ref()?, id, answers(event.kind())?))
+}
+
+/// The type of what a result or progress is about.
+fn answers(kind: Kind) -> Option<Kind> {
+    match kind {
+        Kind::ToolResult | Kind::ToolProgress => Some(Kind::ToolCall),
+        Kind::ReplOutput | Kind::ReplProgress => Some(Kind::ReplInput),
         _ => None,
     }
 }
