@@ -199,7 +199,6 @@ impl PartialEq for Json {
     }
 }
 
-/// `null`: what a node gives that gives nothing, so there is one for all.
 /// Members of an object, in order.
 struct Members<'m>(&'m [(&'m str, Json)]);
 
@@ -209,6 +208,7 @@ impl Serialize for Members<'_> {
     }
 }
 
+/// `null`: what a node gives that gives nothing, so there is one for all.
 static NULL: LazyLock<Json> = LazyLock::new(|| Json::of(RawValue::NULL.to_owned()));
 
 impl From<Value> for Json {

@@ -1,5 +1,6 @@
 //! [`Tree`]: the machines of a run and of all runs nested in it.
 
+mod bound;
 mod saved;
 
 use std::collections::{BTreeMap, HashMap};
@@ -9,15 +10,15 @@ use antiphon_agent::Definition;
 use antiphon_agent::machine::{Given, Open};
 use antiphon_event::body::flow::{NodeStart, RunEnd};
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{
-    Body, CallId, ErrorCode, Event, Mode, NodeStatus, ParentId, RelayId, RunId, StopReason,
-};
+use antiphon_event::{Body, CallId, ErrorCode, Event, Mode, NodeStatus, ParentId, RelayId, RunId};
 use antiphon_flow::budget::Ledger;
 use antiphon_flow::function::{Bound, Failure, Reply};
 use antiphon_flow::{Attempt, Flow, Limits, Origin, Scheduler, Work};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+pub(crate) use self::bound::Reached;
+use self::bound::bound_in;
 pub(crate) use self::saved::Saved;
 use crate::away::Away;
 use crate::code::Session;
@@ -176,16 +177,6 @@ pub(crate) struct Tree {
     pub(crate) reached: Vec<Reached>,
 }
 
-/// A bound of a flow that was reached by it or by a run inside it.
-#[derive(Debug)]
-pub(crate) struct Reached {
-    /// Who reached it.
-    pub(crate) by: usize,
-    /// Whose it is.
-    pub(crate) whose: usize,
-    pub(crate) reason: StopReason,
-}
-
 impl Tree {
     pub(crate) fn add(&mut self, mut mind: Mind, parent: Option<(usize, Attempt)>) -> usize {
         let machine = self.machines.len();
@@ -236,22 +227,6 @@ impl Tree {
             }
             _ => {}
         }
-    }
-
-    /// A bound was reached, seen from a node of a run, or from an agent.
-    fn reach(&mut self, by: usize, bound: Option<Bound>) {
-        let Some(Bound { reason, around }) = bound else { return };
-        let is_flow = |machine: &usize| self.machines[*machine].mind.as_flow().is_some();
-        let whose = self.outward(by).filter(is_flow).nth(around as usize);
-        self.reached.extend(whose.map(|whose| Reached { by, whose, reason }));
-    }
-
-    /// A bound of a run, seen from one inside it; nothing if it is that of an agent, which ends as it would anyway.
-    pub(crate) fn bound(&self, by: usize, whose: usize, reason: &StopReason) -> Option<Bound> {
-        self.machines[whose].mind.as_flow()?;
-        let inside = self.outward(by).take_while(|machine| *machine != whose);
-        let around = inside.filter(|machine| self.machines[*machine].mind.as_flow().is_some()).count();
-        Some(Bound { reason: reason.clone(), around: around.try_into().unwrap_or(u32::MAX) })
     }
 
     /// Another attempt at a node goes on with the run inside it, if that is there: it is the work of that attempt now.
@@ -397,18 +372,6 @@ fn bounds(agent: &Definition) -> Limits {
         max_steps: limits.max_steps,
         ..Limits::default()
     }
-}
-
-/// The bound that a node reached, as far as its own run does not see to it: that knows of one of its own when the node
-/// has ended with it.
-fn bound_in(body: &Body) -> Option<Bound> {
-    let error = match body {
-        Body::NodeEnd(end) => end.error.as_deref().filter(|error| error.limit_around.is_some())?,
-        Body::NodeRetry(retry) => &retry.error,
-        Body::EdgeTransition(transition) => transition.error.as_deref()?,
-        _ => return None,
-    };
-    Bound::read(error.limit.as_ref(), error.limit_around)
 }
 
 fn why(scheduler: &Scheduler, end: &RunEnd) -> String {
