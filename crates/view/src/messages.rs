@@ -5,28 +5,21 @@
 //! of it. Every message of the conversation has a slot here, in which a turn stands if something is seen in it and is in
 //! scope, so what comes and goes in the middle costs no more than at the end. Start reading at [`Messages::apply`].
 
+mod scope;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_event::{Body, Event, Kind, RunId};
-use antiphon_graph::hyper::{Speaker, Summed};
+use antiphon_event::{Body, Event, Kind};
+use antiphon_graph::hyper::Summed;
 use antiphon_graph::{Change, Conversation, Node, Place, Placed};
 use serde::{Deserialize, Serialize};
 
+use self::scope::Member;
+pub use self::scope::Scope;
 pub use self::write::{Call, Content, Message, Thought};
 use crate::slots::{Slots, Weights};
 use crate::{Changes, Projection, path};
-
-/// Whose messages.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Scope {
-    /// What users and the agents they talk with said.
-    #[default]
-    Root,
-    /// What one run said, and those it called without spawning them.
-    Run(RunId),
-}
 
 /// The conversation as messages for a model.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -51,14 +44,6 @@ pub struct Messages {
     kept: usize,
     /// Ids with a number behind them that were there before the one without: it changes how they are written.
     early: BTreeSet<String>,
-}
-
-/// Whether a run is in scope, and why that may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Member {
-    inside: bool,
-    /// Whether what caused it has not come.
-    orphan: bool,
 }
 
 /// One message of the conversation: what was said, then what came of its calls. Only what counts is in it.
@@ -183,15 +168,6 @@ impl Messages {
         }
     }
 
-    /// The slots in which something of a run is seen.
-    fn slots_of(&self, conversation: &Conversation, run: u32) -> BTreeSet<Place> {
-        let blocks = conversation.blocks_of_run(run);
-        let messages = blocks.into_iter().filter_map(|block| conversation.block(block));
-        let summaries = self.summaries.get(&run).into_iter().flatten();
-        let of_summaries = summaries.filter_map(|summary| conversation.seen_at(*summary));
-        messages.map(|block| block.message).chain(of_summaries).collect()
-    }
-
     /// Notes which code runs, and what it calls: a call that is made while code of its run is running is the code's.
     fn follow_code(&mut self, conversation: &Conversation, placed: Placed, kind: Kind) {
         if kind == Kind::ReplOutput {
@@ -209,98 +185,6 @@ impl Messages {
             Kind::Text | Kind::Reasoning => _ = self.running.remove(&run),
             Kind::ToolCall if self.running.contains_key(&run) => _ = self.of_code.insert(placed.node),
             _ => {}
-        }
-    }
-
-    /// Notes whether the run of a node is in scope.
-    fn enter_run(&mut self, conversation: &Conversation, node: Place) {
-        let Some(run) = conversation.node(node).map(Node::run_place) else {
-            return;
-        };
-        if self.runs.len() <= run as usize {
-            self.runs.resize(run as usize + 1, None);
-        }
-        if self.runs[run as usize].is_none() {
-            self.runs[run as usize] = Some(self.member(conversation, node));
-        }
-    }
-
-    /// Notes which run made a summary, if one did.
-    fn note_summary(&mut self, conversation: &Conversation, summary: Place) {
-        let run = conversation.message(summary).and_then(|message| message.run.as_ref());
-        if let Some(run) = run.and_then(|run| conversation.run_place(run.as_str())) {
-            self.summaries.entry(run).or_default().push(summary);
-        }
-    }
-
-    /// Whether a message is of a run in scope, or is a summary that no run out of scope made for itself.
-    fn is_in_scope(&self, conversation: &Conversation, message: Place) -> bool {
-        conversation.message(message).is_some_and(|message| {
-            let run = message.run.as_ref().and_then(|run| conversation.run_place(run.as_str()));
-            run.map_or(message.speaker == Speaker::Summary, |run| self.is_inside(run))
-        })
-    }
-
-    /// Whether a run with this first node is in scope: with the run that caused it, unless it was spawned.
-    fn member(&self, conversation: &Conversation, first: Place) -> Member {
-        let Some(node) = conversation.node(first) else {
-            return Member { inside: false, orphan: false };
-        };
-        let cause = conversation.parent_of(first).and_then(|cause| conversation.node(cause));
-        let orphan = cause.is_none() && node.parent_id().is_some();
-        let named = matches!(&self.scope, Scope::Run(run) if run == node.run());
-        let inside = match cause {
-            _ if named => true,
-            None => self.scope == Scope::Root,
-            Some(cause) if matches!(cause.kind(), Kind::ToolCall | Kind::ReplInput | Kind::NodeStart) => {
-                false
-            }
-            Some(cause) => self.is_inside(cause.run_place()),
-        };
-        Member { inside, orphan }
-    }
-
-    fn is_inside(&self, run: u32) -> bool {
-        self.runs.get(run as usize).copied().flatten().is_some_and(|member| member.inside)
-    }
-
-    /// Runs that waited for this node may turn out to be somebody's children, and are not in scope any more, or only now.
-    /// Gives those.
-    fn adopt(&mut self, conversation: &Conversation, node: Place) -> Vec<u32> {
-        let mut moved = Vec::new();
-        let mut stack: Vec<_> = conversation.children_of(node).collect();
-        while let Some(first) = stack.pop() {
-            let Some(run) = conversation.node(first).map(Node::run_place) else {
-                continue;
-            };
-            let Some(was) = self.runs.get(run as usize).copied().flatten() else {
-                continue;
-            };
-            let now = self.member(conversation, first);
-            self.runs[run as usize] = Some(now);
-            if was.orphan && was.inside != now.inside {
-                self.judge_again(conversation, now.inside, run, &mut moved);
-            }
-        }
-        moved
-    }
-
-    /// Runs that are in scope because of another follow it.
-    fn judge_again(&mut self, conversation: &Conversation, inside: bool, run: u32, moved: &mut Vec<u32>) {
-        let mut stack = vec![run];
-        while let Some(run) = stack.pop() {
-            moved.push(run);
-            for child in conversation.runs_caused_by(run) {
-                let Some(first) = conversation.first_of_run(child) else {
-                    continue;
-                };
-                let member = self.member(conversation, first);
-                let place = &mut self.runs[child as usize];
-                if place.is_some_and(|was| was.inside != member.inside) && member.inside == inside {
-                    *place = Some(member);
-                    stack.push(child);
-                }
-            }
         }
     }
 
