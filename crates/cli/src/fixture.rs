@@ -12,8 +12,10 @@
 //! ```
 //! Start reading at [`Fixture::record`], then [`replay`] and [`talk::replay`].
 
+mod decision;
 mod deputies;
 pub(crate) mod digest;
+mod lasting;
 mod outcome;
 mod patch;
 pub(crate) mod replay;
@@ -21,25 +23,26 @@ mod rounds;
 pub(crate) mod talk;
 mod turns;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_event::body::content::UserContent;
-use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::{Body, Event, Json, Lines, NodeStatus, RelayId};
+use antiphon_event::body::lifecycle::CancelRequested;
+use antiphon_event::{Body, Event, Json, Lines, NodeStatus};
 use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use outcome::{Outcome, outcomes};
+pub(crate) use decision::Decision;
+pub(crate) use outcome::Outcome;
 
-use self::deputies::{Deputies, Execution};
+use self::decision::decisions;
+use self::lasting::lasting;
+use self::outcome::outcomes;
 use self::patch::{Patch, patches};
-use self::rounds::Rounds;
 use self::talk::Talk;
-use crate::standing::path_of;
 
 /// The version of the folder.
 const VERSION: u32 = 1;
@@ -117,17 +120,6 @@ impl About {
     }
 }
 
-/// What a person decided about a request.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Decision {
-    /// The node that asked, with the nodes around it; of agents that somebody talks with, the run.
-    pub(crate) node: String,
-    /// The request, without the run.
-    pub(crate) request: String,
-    /// The decision.
-    pub(crate) resolved: RelayResolved,
-}
-
 impl Fixture {
     /// The last run of a flow in a history; refused if it has not ended, or somebody cut it off, which no flow can repeat.
     pub(crate) fn record(events: Vec<Event>, end_state: Value, flow: Option<PathBuf>) -> Result<Self> {
@@ -148,12 +140,40 @@ impl Fixture {
             start.definition.clone().context("the flow was built in Rust and is not in the journal")?;
         let input = start.input.as_ref().map(Json::value).unwrap_or_default();
         let state = start.state.clone().unwrap_or_default();
+        let counting = lasting(&events);
         Ok(Self {
-            about: About { flow, input, state, patches: patches(&events), end_state, ..About::new() },
-            work: Work::Flow(definition, outcomes(&events)),
-            decisions: decisions(&events),
+            about: About { flow, input, state, patches: patches(&counting), end_state, ..About::new() },
+            work: Work::Flow(definition, outcomes(&counting)),
+            decisions: decisions(&counting),
             events,
         })
+    }
+
+    /// Whether somebody did to the run what no flow does by itself: changed its state, or went on with it after its end. A
+    /// replay may then not come to the same.
+    pub(crate) fn needs_rehearsal(&self) -> bool {
+        let mut after_end = self.root().skip_while(|event| !matches!(event.body, Body::RunEnd(_)));
+        !self.about.patches.is_empty() || after_end.any(|event| matches!(event.body, Body::Resumed(_)))
+    }
+
+    /// Who stopped the run for good, and how, if somebody did.
+    fn stopped(&self) -> Option<&CancelRequested> {
+        let (mut stopped, mut has_ended) = (None, false);
+        for event in self.root() {
+            match &event.body {
+                Body::CancelRequested(request) => stopped = Some(request),
+                Body::RunEnd(_) => has_ended = true,
+                Body::Resumed(_) if has_ended => (stopped, has_ended) = (None, false),
+                _ => {}
+            }
+        }
+        stopped
+    }
+
+    /// What happened to the run itself, which the first event begins.
+    fn root(&self) -> impl Iterator<Item = &Event> {
+        let run = self.events.first().and_then(|event| event.head.run_id.as_ref());
+        self.events.iter().filter(move |event| event.head.run_id.as_ref() == run)
     }
 
     /// All turns of a conversation; refused if the last one has not ended.
@@ -231,84 +251,6 @@ impl Fixture {
 /// Whether a run of a flow begins with this event that is nobody's child.
 pub(crate) fn is_root(event: &Event) -> bool {
     matches!(event.body, Body::RunStart(_)) && event.head.node_path.is_none()
-}
-
-/// What people decided that a flow asked and asks again in a replay, in order. What made an execution fail that was begun
-/// once more, as the run was resumed, counts no more than the failure, nor does what took over for it.
-fn decisions(events: &[Event]) -> Vec<Decision> {
-    let mut found: Vec<(Execution, Decision)> = Vec::new();
-    let mut passed_over: HashSet<RelayId> = HashSet::new();
-    let mut failed: HashSet<String> = HashSet::new();
-    let (mut rounds, mut deputies) = (Rounds::default(), Deputies::default());
-    for event in events.iter().filter(|event| event.head.agent.is_none()) {
-        rounds.apply(event);
-        for deputy in deputies.apply(event, &rounds) {
-            found.retain(|(about, _)| *about != deputy);
-        }
-        match &event.body {
-            Body::NodeStart(start) => forget(&execution(event, start.execution), &mut failed, &mut found),
-            Body::Relay(relay) => {
-                forget(execution_of(&relay.id), &mut failed, &mut found);
-                passed_over.extend((!is_asked_again(relay)).then(|| relay.id.clone()));
-            }
-            Body::RelayResolved(resolved) if !passed_over.contains(&resolved.relay_id) => {
-                let request = request(resolved.relay_id.as_str()).to_owned();
-                let node = path_of(event);
-                let about = (rounds.name(event), rounds.at(&node).execution);
-                found.push((about, Decision { node, request, resolved: resolved.as_ref().clone() }));
-            }
-            Body::NodeEnd(end) if end.status == NodeStatus::Failed => {
-                failed.insert(execution(event, end.execution));
-            }
-            _ => {}
-        }
-    }
-    found.into_iter().map(|(_, decision)| decision).collect()
-}
-
-/// Forgets what was decided about an execution that failed and is begun once more.
-fn forget(execution: &str, failed: &mut HashSet<String>, found: &mut Vec<(Execution, Decision)>) {
-    if failed.remove(execution) {
-        found.retain(|(_, decision)| execution_of(&decision.resolved.relay_id) != execution);
-    }
-}
-
-/// An execution of a node, as the ids of its requests begin.
-fn execution(event: &Event, execution: u32) -> String {
-    let (run, node) = (event.head.run_id.as_ref(), event.head.node_id.as_ref());
-    let run = run.map(|run| run.as_str()).unwrap_or_default();
-    format!("{run}/{}:{execution}", node.map(|node| node.as_str()).unwrap_or_default())
-}
-
-/// The execution that a request is about: its id without the attempt and the subject.
-fn execution_of(relay: &RelayId) -> &str {
-    relay.as_str().rsplitn(3, ':').nth(2).unwrap_or_default()
-}
-
-/// What a request is about, as the end of its id says.
-fn subject(relay: &Relay) -> &str {
-    relay.id.as_str().rsplit(':').next().unwrap_or_default()
-}
-
-/// Whether it is about an output that a guardrail stopped, and holds that.
-fn is_stopped_output(relay: &Relay) -> bool {
-    subject(relay) == "output" && is_asked_again(relay)
-}
-
-/// Whether a replay comes to ask it, too: nothing is in doubt there, and what a guardrail withheld from the journal is not
-/// found in it.
-fn is_asked_again(relay: &Relay) -> bool {
-    let is_withheld = || relay.params.as_ref().is_some_and(|params| params.value()["withheld"] == true);
-    match subject(relay) {
-        "doubt" => false,
-        "output" => !is_withheld(),
-        _ => true,
-    }
-}
-
-/// A request's id without its run, which is another in every run.
-pub(crate) fn request(id: &str) -> &str {
-    id.split_once('/').map_or(id, |(_, request)| request)
 }
 
 fn pretty(value: &impl Serialize) -> Result<String> {

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Record, output: &mut Output) -> Result<Exit> {
         let flow = file_of(&events, "flow").map(|path| from(&args.to, &path));
         let fixture = Fixture::record(events, report.state.to_object().into(), flow)?;
         fixture.write(&args.to)?;
-        if !fixture.about.patches.is_empty() {
+        if fixture.needs_rehearsal() {
             rehearse(&fixture, &args.to)?;
         }
         fixture
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &Record, output: &mut Output) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Replays a run whose state was changed from outside: after that a run may have gone on in a way that no flow goes by
-/// itself, such as begun a node once more that had failed for what was changed.
+/// Replays a run that somebody changed the state of or went on with after its end: it may have gone a way that no flow goes
+/// by itself, such as begun a node once more that had failed for what was changed.
 fn rehearse(fixture: &Fixture, to: &Path) -> Result<()> {
     let Work::Flow(flow, outcomes) = &fixture.work else { return Ok(()) };
     let replayed = task::wait(replay_flow(fixture, outcomes, Flow::from_document(flow)?))?;

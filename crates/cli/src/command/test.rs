@@ -57,7 +57,7 @@ fn test(folder: &Path, args: &Test, output: &Output) -> Result<(usize, Vec<Diffe
             (was, Digest::of_talk(&replayed.events, &replayed.told))
         }
     };
-    Ok((was.len(), was.differences(&is)))
+    Ok(was.compare(&is))
 }
 
 /// The file to test: the one that was named, or the one it was recorded from if that is there.

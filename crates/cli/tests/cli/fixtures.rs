@@ -57,7 +57,7 @@ fn a_fixture_is_replayed_without_doing_any_work_and_a_change_is_shown() {
         0 same, 1 changed
         $ test fix --flow other.yaml
         exit 1
-        fix  3 of 6 things differ
+        fix  3 of 7 things differ
           more is new
             + failed: execution 1 was not recorded
           the result differs
@@ -356,12 +356,8 @@ nodes:
 edges: [a -> z]
 ";
     let asks = "{human: {prompt: 'And now?', timeout: 1ms}}";
-    let rows = [
-        ("0", "{command: ['false']}", 2),
-        ("{max: 1, delay: 1ms}", "{command: ['false']}", 3),
-        ("0", asks, 2),
-    ];
-    for (retry, last, outcomes) in rows {
+    let fails = "{command: ['false']}";
+    for (retry, last) in [("0", fails), ("{max: 1, delay: 1ms}", fails), ("0", asks)] {
         let flow = flow.replace("RETRY", retry).replace("LAST", last);
         let place = Place::new(&[("flow.yaml", &flow)]);
         let mut ran = place.run(&["run", "flow.yaml"]);
@@ -373,7 +369,7 @@ edges: [a -> z]
         let ran = place.run(&["resume", "last"]);
         assert_eq!((ran.code, ran.out.trim()), (Some(0), "a!"), "{}", ran.err);
         let recorded = place.run(&["record", "last", "--to", "fix"]);
-        assert_eq!(recorded.out.trim(), format!("fix: {outcomes} outcomes, 0 decisions"), "{}", recorded.err);
+        assert_eq!(recorded.out.trim(), "fix: 2 outcomes, 0 decisions", "{}", recorded.err);
         expect![[r#"
             $ test fix
             exit 0
@@ -382,6 +378,141 @@ edges: [a -> z]
         "#]]
         .assert_eq(&place.tell("test fix"));
     }
+}
+
+/// Flows that are cancelled while a person is asked, and how each is gone on with; then there is a file `there`.
+const CANCELLED: [(&str, &[&str]); 10] = [
+    ("nodes: {h: {human: 'Ok?'}}", &["--approve h"]),
+    // What it was to be taken over for succeeds after all, or does not.
+    (
+        "nodes: {a: {command: [sh, -c, 'test -e there && echo fine'], effect: pure, fallback: h}, h: {human: 'Take over?'}}",
+        &[""],
+    ),
+    (
+        "nodes: {a: {command: ['false'], effect: pure, fallback: h}, h: {human: 'Take over?'}}",
+        &["--deny h"],
+    ),
+    // Two wait for the same node to take over, first the one first and then the other.
+    (
+        "nodes:
+  a: {command: [sh, -c, 'test $ANTIPHON_ATTEMPT = 1 || sleep 0.3; exit 1'], effect: pure, fallback: h}
+  b: {command: [sh, -c, 'test $ANTIPHON_ATTEMPT = 2 || sleep 0.3; exit 1'], effect: pure, fallback: h}
+  h: {human: 'Take over?'}
+  z: {function: '[outputs.a, outputs.b]'}
+edges: [a -> z, b -> z]",
+        &["--approve h", "--deny h"],
+    ),
+    // Inside a flow, what had come to something stays.
+    (
+        "nodes:
+  sub:
+    flow:
+      antiphon: 1
+      nodes: {c: {command: [date, +%N]}, d: {command: [sh, -c, 'test -e there && cat'], effect: pure}}
+      edges: [c -> d]
+  h: {human: 'Ok?'}",
+        &["--approve h"],
+    ),
+    (
+        "nodes:
+  a: {command: [sh, -c, 'test -e there && echo fine'], effect: pure, fallback: sub}
+  sub: {flow: {antiphon: 1, nodes: {c: {command: [date, +%N]}, h: {human: 'Ok?'}}, edges: [c -> h]}}",
+        &[""],
+    ),
+    (
+        "nodes:
+  a: {command: ['false'], effect: pure, fallback: sub}
+  sub: {flow: {antiphon: 1, nodes: {c: {command: [date, +%N]}, h: {human: 'Ok?'}}, edges: [c -> h]}}",
+        &["--approve h"],
+    ),
+    // Attempts are counted anew.
+    (
+        "nodes:
+  a: {command: [sh, -c, 'test $ANTIPHON_ATTEMPT = 4 && echo fine'], effect: pure, retry: {max: 1, delay: 1ms}}
+  h: {human: 'Ok?'}",
+        &["--approve h"],
+    ),
+    (
+        "nodes: {a: {command: [echo, fine], effect: pure, input: \"'bad'\", guardrails: {input: [{must_not_match: bad}]}}}",
+        &["--answer a=override"],
+    ),
+    (
+        "nodes:
+  a: {command: [sh, -c, 'test -e there && echo fine || echo bad'], effect: pure, guardrails: {output: [{must_not_match: bad}]}}",
+        &[""],
+    ),
+];
+
+#[test]
+fn what_was_cancelled_and_gone_on_with_is_replayed_as_it_went_on() {
+    for (flow, resumed) in CANCELLED {
+        let place = Place::new(&[("flow.yaml", &format!("antiphon: 1\n{flow}\n"))]);
+        let asked = place.run(&["run", "flow.yaml"]);
+        assert_eq!(asked.code, Some(3), "{flow}: {}", asked.told());
+        place.run(&["cancel", "last"]);
+        place.write("there", "");
+        let told: String = resumed.iter().map(|how| place.tell(&format!("resume last {how}"))).collect();
+        assert!(told.contains("exit 0"), "{flow}: {told}");
+        let recorded = place.run(&["record", "last", "--to", "fix"]);
+        assert_eq!((recorded.code, &*recorded.err), (Some(0), ""), "{flow}: {}", recorded.told());
+        let tested = place.run(&["test", "fix"]);
+        assert_eq!(tested.code, Some(0), "{flow}: {}", tested.told());
+    }
+}
+
+#[test]
+fn what_was_cancelled_after_a_failure_ends_with_the_failure_again() {
+    let flow = "antiphon: 1\nnodes: {bad: {command: ['false']}, h: {human: 'Ok?'}}\n";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    place.run(&["run", "flow.yaml"]);
+    place.run(&["cancel", "last"]);
+    expect![[r#"
+        $ record last --to fix
+        exit 0
+        fix: 1 outcomes, 0 decisions
+        $ test fix
+        exit 0
+        fix  same, 5 things compared
+        1 same, 0 changed
+    "#]]
+    .assert_eq(&place.tell("record last --to fix\ntest fix"));
+    // Folders written earlier hold what the run answered itself.
+    place.write(
+        "fix/decisions.jsonl",
+        r#"{"node":"h","request":"h:1:1:ask","resolved":{"relayId":"r/h:1:1:ask","approved":false,"by":"run"}}"#,
+    );
+    let tested = place.run(&["test", "fix"]);
+    assert_eq!(tested.code, Some(0), "{}", tested.told());
+}
+
+#[test]
+fn what_went_on_after_its_end_as_no_flow_does_is_said_not_to_be_repeatable() {
+    // The second execution of what takes over for both is the first one once `a` needs it no more.
+    let flow = "antiphon: 1
+nodes:
+  a: {command: [sh, -c, 'test -e there && echo fine'], effect: pure, fallback: f}
+  b: {command: [sh, -c, 'sleep 0.3; exit 1'], effect: pure, fallback: f}
+  f: {command: ['false'], effect: pure}
+";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    place.run(&["run", "flow.yaml"]);
+    place.write("there", "");
+    place.run(&["resume", "last"]);
+    expect![[r#"
+        $ record last --to fix
+        exit 0
+        fix: 3 outcomes, 0 decisions
+        a replay does not do the same: `antiphon test fix` shows how
+        $ test fix
+        exit 1
+        fix  2 of 6 things differ
+          f is new
+            + failed: execution 1 was not recorded
+          f #2 is not there any more
+            - failed: `false` ended with code 1
+        0 same, 1 changed
+    "#]]
+    .assert_eq(&place.tell("record last --to fix\ntest fix"));
 }
 
 #[test]
@@ -585,14 +716,14 @@ fn what_was_recorded_is_all_that_an_agent_hears() {
         # somebody says something meanwhile
         $ test fix
         exit 1
-        fix  1 of 40 things differ
+        fix  1 of 41 things differ
           turn 1: what it hears in step 2 is new
             + hurry
         0 same, 1 changed
         # an answer is missing
         $ test fix
         exit 1
-        fix  3 of 40 things differ
+        fix  3 of 41 things differ
           turn 4: what it says in step 2 is not there any more
             - Both are back.
           turn 4: how it ends differs
