@@ -118,7 +118,7 @@ impl Agent {
     /// What a call of the `ask` tool asks.
     pub(super) fn question(&self, call: &Call, now: Now<'_>) -> Event {
         let input = call.input.value();
-        let options = input["options"].as_array().map(|options| {
+        let options = input["options"].as_array().filter(|options| !options.is_empty()).map(|options| {
             options
                 .iter()
                 .map(|option| option.as_str().map_or_else(|| option.to_string(), str::to_owned))
@@ -269,23 +269,21 @@ fn unfit(relay: &RelayId, why: &str) -> Refusal {
     Refusal::Answer { relay: relay.clone(), why: why.to_owned() }
 }
 
-/// Whether an answer says what was asked.
+/// Whether an answer says what was asked. A no may be said to anything.
 fn fits(relay: &Relay, answer: &RelayResolved) -> Result<(), Refusal> {
     let chosen = answer.answer.as_ref().map(|answer| answer.to_text().into_owned());
-    let denied = answer.approved == Some(false);
-    match relay.kind {
-        RelayKind::Permission | RelayKind::Continuation if answer.approved.is_none() => {
-            Err(unfit(&relay.id, "say yes or no"))
+    let options = relay.options.as_deref().unwrap_or_default();
+    let is_known = || chosen.as_ref().is_some_and(|chosen| options.contains(chosen));
+    let why = match relay.kind {
+        RelayKind::Permission | RelayKind::Continuation if answer.approved.is_none() => "say yes or no",
+        RelayKind::Approval | RelayKind::Question if answer.approved == Some(false) && chosen.is_none() => {
+            return Ok(());
         }
-        RelayKind::Approval => {
-            let options = relay.options.as_deref().unwrap_or_default();
-            let known = chosen.is_some_and(|chosen| options.contains(&chosen));
-            if known || denied {
-                return Ok(());
-            }
-            Err(unfit(&relay.id, &format!("answer with one of: {}", options.join(", "))))
+        RelayKind::Approval | RelayKind::Question if !options.is_empty() && !is_known() => {
+            &format!("answer with one of: {}", options.join(", "))
         }
-        RelayKind::Question if chosen.is_none() && !denied => Err(unfit(&relay.id, "say what the answer is")),
-        _ => Ok(()),
-    }
+        RelayKind::Question if chosen.is_none() => "say what the answer is",
+        _ => return Ok(()),
+    };
+    Err(unfit(&relay.id, why))
 }

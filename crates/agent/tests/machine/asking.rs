@@ -320,6 +320,7 @@ fn a_question_is_a_call_whose_result_a_person_gives() {
         a gives "nothing"
         b gives 1
         answer a
+        answer a "green"
         answer a "red"
         see
         "#,
@@ -341,7 +342,9 @@ fn a_question_is_a_call_whose_result_a_person_gives() {
             b gives 1
               tool_result b 1
             answer a
-              refused: the answer to relay r/a:question does not fit: say what the answer is
+              refused: the answer to relay r/a:question does not fit: answer with one of: red, 2
+            answer a "green"
+              refused: the answer to relay r/a:question does not fit: answer with one of: red, 2
             answer a "red"
               relay_resolved a:question "red" by ann
               tool_result a "red"

@@ -135,8 +135,10 @@ impl Consent {
         self.asked.relay.kind == RelayKind::Question
     }
 
+    /// Whether an answer is typed: any words where there is nothing to choose from, else an option that has no key.
     fn is_in_words(&self) -> bool {
-        wants_words(&self.asked.relay)
+        let options = self.asked.relay.options.as_deref().unwrap_or_default().len();
+        wants_words(&self.asked.relay) && (options == 0 || options > KEYS_MAX)
     }
 
     /// Whether words are the only answer, so that no key needs to be waited for.
@@ -189,7 +191,7 @@ pub(crate) fn may_last(relay: &Relay) -> bool {
     relay.kind == RelayKind::Permission && relay.scopes.as_ref().is_none_or(reaches_further)
 }
 
-/// Whether any words are an answer.
+/// Whether more is asked than yes or no.
 pub(super) fn wants_words(relay: &Relay) -> bool {
     relay.kind == RelayKind::Question || relay.schema.is_some()
 }
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_has_numbered_options_and_takes_words() {
+    fn a_question_with_options_is_answered_by_one_of_them() {
         check(
             json!({"kind": "question", "prompt": "Which colour?", "options": ["red", "blue"]}),
             "12a3yn",
@@ -274,10 +276,10 @@ mod tests {
                 ? Which colour?
                   1 red
                   2 blue
-                  1-2 choose · a answer in words · n no
+                  1-2 choose · n no
                 1: {"answer":"red"}
                 2: {"answer":"blue"}
-                a: in words
+                a: nothing
                 3: nothing
                 y: nothing
                 n: why not?

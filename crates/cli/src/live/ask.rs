@@ -219,11 +219,11 @@ impl Question {
     /// What stands before the answer.
     pub(super) fn prompt(&self) -> String {
         let relay = &self.asked.relay;
-        match (&self.chosen, &relay.options, &relay.schema) {
-            (Some(_), ..) => "  output, as JSON or text (empty for none): ".to_owned(),
-            (None, Some(options), _) => format!("  1-{}: ", options.len()),
-            (None, None, Some(_)) => "  answer: ".to_owned(),
-            (None, None, None) => "  yes or no, and why (y/n …): ".to_owned(),
+        match (&self.chosen, &relay.options) {
+            (Some(_), _) => "  output, as JSON or text (empty for none): ".to_owned(),
+            (None, Some(options)) => format!("  1-{}: ", options.len()),
+            (None, None) if consent::is_asked(relay) => "  yes or no, and why (y/n …): ".to_owned(),
+            (None, None) => "  answer: ".to_owned(),
         }
     }
 
@@ -248,7 +248,7 @@ impl Question {
             }
             return Ok(Some(resolved(&self.asked, &Said::Answer(option), None)));
         }
-        if self.asked.relay.schema.is_some() {
+        if !consent::is_asked(&self.asked.relay) {
             return Ok(Some(resolved(&self.asked, &Said::Answer(line.to_owned()), None)));
         }
         let (word, why) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -299,12 +299,12 @@ pub(crate) fn pending(standing: &Standing, place: &str, page: Page) -> Vec<Line>
         let name = names.into_iter().find(|name| !name.is_empty() && standing.find(name).is_ok());
         let name = name.unwrap_or(relay.id.as_str());
         let resume = format!("    antiphon resume {place}");
-        let commands = match (&relay.options, &relay.schema) {
-            (Some(options), _) => {
-                options.iter().map(|option| format!("--answer '{name}={option}'")).collect()
+        let commands = match &relay.options {
+            Some(options) => options.iter().map(|option| format!("--answer '{name}={option}'")).collect(),
+            None if consent::is_asked(relay) => {
+                vec![format!("--approve {name}"), format!("--deny {name} --reason …")]
             }
-            (None, Some(_)) => vec![format!("--answer '{name}=…'")],
-            (None, None) => vec![format!("--approve {name}"), format!("--deny {name} --reason …")],
+            None => vec![format!("--answer '{name}=…'")],
         };
         lines.extend(
             commands.iter().map(|command| Line::new().ink(Ink::Faint, format!("{resume} {command}"))),
@@ -357,6 +357,7 @@ mod tests {
             (options.clone(), &["3"], "answer with one of: red, take as done"),
             (options, &["2", "{\"a\":1}"], r#"{"answer":"take as done","input":{"a":1},"by":"user"}"#),
             (json!({"schema": {"type": "integer"}}), &["7"], r#"{"answer":7,"by":"user"}"#),
+            (json!({"kind": "question"}), &["no idea"], r#"{"answer":"no idea","by":"user"}"#),
         ] {
             let reasoned = heard(relay, lines).replace("\"reason\":\"not yet\",", "");
             assert_eq!(reasoned, told, "{lines:?}");

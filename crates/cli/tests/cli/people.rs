@@ -321,3 +321,68 @@ fn an_agent_whose_next_attempt_has_only_begun_goes_on() {
     let ran = place.run(&["resume", "last", "--branch", "cut", "--approve", "gate", "--json"]);
     assert!(ran.out.contains("\"fine\""), "{}{}", ran.out, ran.err);
 }
+
+/// An agent that asks for a word, and one that asks for one of several.
+pub(crate) const ASKS: &str = "\
+antiphon: 1
+models:
+  open: {provider: scripted, replies: [[{tool_call: {name: ask, input: {question: \"Which colour?\", options: []}}}], [{text: thanks}]]}
+  some: {provider: scripted, replies: [[{tool_call: {name: ask, input: {question: \"Which?\", options: [red, blue]}}}], [{text: fine}]]}
+nodes:
+  a: {agent: {model: open, tools: [ask]}}
+  b: {agent: {model: some, tools: [ask]}}
+edges: [a -> b]
+";
+
+#[test]
+fn what_an_agent_asks_is_answered_the_way_it_says_and_with_nothing_but_its_options() {
+    let told = Place::new(&[("asks.yaml", ASKS)]).tell(
+        "run asks.yaml
+         resume last --approve a
+         resume last --answer a=yes
+         resume last --answer b=green
+         resume last --answer b=blue",
+    );
+    expect![[r#"
+        $ run asks.yaml
+        exit 3
+        session <id>
+        flow asks started
+        a  started
+        a  asks: Which colour? (<id>/call_1_1:question)
+        paused: waiting for a person
+          a  Which colour?
+            antiphon resume <id> --answer 'a=…'
+        $ resume last --approve a
+        exit 2
+        session <id>
+        error: the answer to relay <id>/call_1_1:question does not fit: say what the answer is
+        $ resume last --answer a=yes
+        exit 3
+        session <id>
+        resumed
+        a  resumed
+        a  answered yes by user
+        a  completed
+        b  started
+        b  asks: Which? (<id>/call_1_1:question)
+        paused: waiting for a person
+          b  Which?
+            antiphon resume <id> --answer 'b=red'
+            antiphon resume <id> --answer 'b=blue'
+        $ resume last --answer b=green
+        exit 2
+        session <id>
+        error: the answer to relay <id>/call_1_1:question does not fit: answer with one of: red, blue
+        $ resume last --answer b=blue
+        exit 0
+        fine
+        session <id>
+        resumed
+        b  resumed
+        b  answered blue by user
+        b  completed
+        flow completed
+    "#]]
+    .assert_eq(&told);
+}

@@ -103,3 +103,19 @@ fn the_end_of_input_leaves_a_question_open() {
     terminal.tmux(&["send-keys", "C-d"]);
     terminal.until(&["paused: waiting for a person", "--approve gate", "exit 3"]);
 }
+
+#[test]
+fn what_an_agent_asks_is_answered_in_words() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return;
+    }
+    let place = Place::new(&[("asks.yaml", crate::people::ASKS)]);
+    let terminal = Terminal::start(&place, &["run", "asks.yaml"]);
+    terminal.until(&["? a  Which colour?", "  answer:"]);
+    terminal.tmux(&["send-keys", "no idea", "Enter"]);
+    terminal.until(&["? b  Which?", "1) red", "1-2:"]);
+    terminal.tmux(&["send-keys", "green", "Enter"]);
+    terminal.until(&["answer with one of: red, blue"]);
+    terminal.tmux(&["send-keys", "2", "Enter"]);
+    terminal.until(&["✓ b  agent", "fine", "exit 0"]);
+}
