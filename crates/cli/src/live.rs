@@ -131,13 +131,16 @@ impl<'o> Live<'o> {
         Ok(())
     }
 
-    /// Gives an answer. One to what has expired meanwhile comes too late, which is told when that is read.
+    /// Gives an answer. One to what has been asked, and is not any more, comes too late, which is told when that is read.
     async fn answer(&self, run: &Run, resolved: RelayResolved) -> Result<()> {
-        let asked = self.standing.asked.iter().find(|asked| asked.relay.id == resolved.relay_id);
-        let may_expire = asked.is_some_and(|asked| asked.relay.expires_at.is_some());
-        match run.answer(resolved).await {
-            Err(Refusal::NotPending(_)) if may_expire => Ok(()),
-            answered => Ok(answered?),
+        tokio::select! {
+            biased;
+            answered = run.answer(resolved) => match answered {
+                Err(Refusal::NotPending(_) | Refusal::Ended(_)) => Ok(()),
+                answered => Ok(answered?),
+            },
+            // One that is on its way when the run ends may be read by nobody.
+            () = over(run.clone()) => Ok(()),
         }
     }
 
@@ -165,6 +168,7 @@ impl<'o> Live<'o> {
             }
         }
         self.screen.finish(self.output);
+        self.decisions.lament();
         self.end(&report).map(Some)
     }
 
@@ -240,6 +244,13 @@ impl<'o> Live<'o> {
         self.decisions.ready(&self.standing)?;
         self.decisions.complain();
         Ok(if self.decisions.is_used_up() { report.outcome.into() } else { Exit::Refused })
+    }
+}
+
+/// Waits until a run neither works nor waits for people.
+async fn over(mut run: Run) {
+    while run.wait().await.is_ok_and(|report| report.outcome == Outcome::Paused) {
+        tokio::time::sleep(FRAME).await;
     }
 }
 

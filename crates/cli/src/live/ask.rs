@@ -18,6 +18,10 @@ use crate::value::typed;
 pub(crate) const BY: &str = "user";
 /// Who answers when nobody does in time.
 const TIMEOUT: &str = "timeout";
+/// Who answers what nobody needs to any more.
+const RUN: &str = "run";
+/// Why an answer to that came too late.
+const OVER: &str = "the run had gone on without it";
 /// The answer that needs an output besides.
 const TAKE_AS_DONE: &str = "take as done";
 
@@ -99,16 +103,22 @@ impl Decisions {
         let about = |id: &str| standing.find(id).is_ok_and(|asked| asked.relay.id == resolved.relay_id);
         let is_given = self.given.contains(&resolved.relay_id);
         self.given.retain(|given| *given != resolved.relay_id);
-        if resolved.by != TIMEOUT {
-            return;
-        }
+        let why = match resolved.by.as_str() {
+            TIMEOUT => "nobody had answered in time",
+            RUN => OVER,
+            _ => return,
+        };
         let open = self.open.len();
         self.open.retain(|(id, _)| !about(id));
         if is_given || self.open.len() < open {
-            notice(&format!(
-                "the answer to {} came too late: nobody had answered in time",
-                resolved.relay_id
-            ));
+            late(&resolved.relay_id, why);
+        }
+    }
+
+    /// Says which answers were given and nobody took: what they were to had gone by then.
+    pub(crate) fn lament(&mut self) {
+        for given in self.given.drain(..) {
+            late(&given, OVER);
         }
     }
 
@@ -143,6 +153,10 @@ impl Decisions {
     pub(crate) fn why(&self) -> &str {
         self.why.as_deref().unwrap_or("nothing is asked")
     }
+}
+
+fn late(relay: &RelayId, why: &str) {
+    notice(&format!("the answer to {relay} came too late: {why}"));
 }
 
 /// What a decision comes to for what is asked: where that is yes or no, a word for either is one; the output of work that

@@ -386,3 +386,80 @@ fn what_an_agent_asks_is_answered_the_way_it_says_and_with_nothing_but_its_optio
     "#]]
     .assert_eq(&told);
 }
+
+#[test]
+fn a_run_that_ends_by_a_late_answer_says_so_and_exits_by_how_it_ended() {
+    let flow = "\
+antiphon: 1
+nodes:
+  gate: {human: {prompt: \"ok?\", timeout: 1ms, on_timeout: accept}}
+  yes: {function: \"'yes by ' + input.by\"}
+edges: [{from: gate, to: yes, when: output.approved}]
+";
+    let place = Place::new(&[("late.yaml", flow)]);
+    let events = place.run(&["run", "late.yaml", "--json"]).out;
+    let asked = events.lines().position(|line| line.contains("\"interrupt\""));
+    let at = (asked.expect("it asks") + 1).to_string();
+    place.run(&["fork", "last", "--at", &at, "--branch", "late"]);
+    expect![[r#"
+        $ resume last --branch late --deny gate
+        exit 0
+        yes by timeout
+        session <id>
+        resumed
+        the answer to <id>/gate:1:1:ask came too late: nobody had answered in time
+        gate  approved by timeout: nobody answered in time
+        gate  completed
+        yes  started
+        yes  completed
+        flow completed
+    "#]]
+    .assert_eq(&place.tell("resume last --branch late --deny gate"));
+}
+
+#[test]
+fn an_answer_that_another_one_made_needless_does_not_refuse_a_run_that_went_on() {
+    let flow = "\
+antiphon: 1
+on_failure: fail_fast
+nodes:
+  a: {command: ['true']}
+  b: {command: ['true']}
+";
+    let place = Place::new(&[("doubt.yaml", flow)]);
+    let events = place.run(&["run", "doubt.yaml", "--json"]).out;
+    let starts = |line: &str| line.contains("node_start") && line.contains("\"b\"");
+    let at = 1 + events.lines().position(starts).expect("both start");
+    place.run(&["fork", "last", "--at", &at.to_string(), "--branch", "cut"]);
+    expect![[r#"
+        $ resume last --branch cut
+        exit 3
+        session <id>
+        resumed
+        a  asks: `a` had started when its process died, and may or may not have done its work (<id>/a:1:1:doubt)
+        b  asks: `b` had started when its process died, and may or may not have done its work (<id>/b:1:1:doubt)
+        paused: waiting for a person
+          a  `a` had started when its process died, and may or may not have done its work
+            antiphon resume <id> --branch cut --answer 'a=run again'
+            antiphon resume <id> --branch cut --answer 'a=take as done'
+            antiphon resume <id> --branch cut --answer 'a=fail'
+          b  `b` had started when its process died, and may or may not have done its work
+            antiphon resume <id> --branch cut --answer 'b=run again'
+            antiphon resume <id> --branch cut --answer 'b=take as done'
+            antiphon resume <id> --branch cut --answer 'b=fail'
+        $ resume last --branch cut --answer a=fail --answer 'b=run again'
+        exit 1
+        session <id>
+        resumed
+        a  answered fail by user
+        a  failed: user said no
+        the answer to <id>/b:1:1:doubt came too late: the run had gone on without it
+        b  denied by run: another node failed, and the flow fails fast
+        b  cancelled: another node failed, and the flow fails fast
+        flow failed
+        failed: node failed
+    "#]].assert_eq(&place.tell(
+        "resume last --branch cut
+         resume last --branch cut --answer a=fail --answer 'b=run again'",
+    ));
+}
