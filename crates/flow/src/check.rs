@@ -46,6 +46,8 @@ pub enum Subject {
     Flow,
     /// A member of the flow: `entry`, `output`, `limits` …
     Setting(&'static str),
+    /// One of the nodes named under `entry`, by its place.
+    Entry(usize),
     /// A key of the state.
     State(String),
     /// A member of a key of the state: `reduce`, `default`.

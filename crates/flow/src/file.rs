@@ -29,9 +29,30 @@ use crate::definition::Flow;
 /// the file that names it.
 pub type Loader<'l> = &'l dyn Fn(&str) -> Result<String, String>;
 
-/// Looks at the settings of an agent, which a flow file takes as they are, and says what is wrong with them: the member
-/// it is about or nothing for all of it, what is wrong, what to do.
-pub type Inspector<'l> = &'l dyn Fn(&Json) -> Vec<(&'static str, String, Option<String>)>;
+/// Looks at what a flow file takes as it is, and says what is wrong with it.
+pub type Inspector<'l> = &'l dyn Fn(Inspected<'_>) -> Vec<Wrong>;
+
+/// What a flow file takes as it is: whoever runs it knows what it means.
+#[derive(Debug, Clone, Copy)]
+pub enum Inspected<'a> {
+    /// The settings of an agent, with its model in place of the model's name.
+    Agent(&'a Json),
+    /// The settings of a model that has a name.
+    Model(&'a Json),
+    /// The name of the tool that a node is.
+    Tool(&'a str),
+}
+
+/// Something wrong with what was inspected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// The part it is about, as a JSON pointer; empty for all of it.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
 
 /// A flow that was read.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use antiphon_flow::file::{self, Problems, Read};
+use antiphon_flow::file::{self, Inspected, Problems, Read, Wrong};
 use antiphon_flow::schema::Schema;
 use antiphon_flow::{Flow, Join, OnError, OnFailure, When, Work};
 use expect_test::{Expect, expect};
@@ -333,8 +333,8 @@ fn mistakes_in_a_node_are_told() {
         {tool: x, retry: {max: 1, jitter: 2}}  =>  40: expected a number from 0 to 1, found `2`; write it as `0.5`
         {tool: x, max_executions: 99999999999}  =>  fine
         {map: {over: "task"}}  =>  12: the map has no `node`; add `node: …`
-        {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  3: `n` sets `j`, which is no key of the state; there are k
-        {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  33: there is no node `m`; there are n
+        {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  52: `n` sets `j`, which is no key of the state; there are k
+        {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  44: there is no node `m`; there are n
         {map: {over: "5", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer; for a single value put it in brackets
         {map: {over: "state.k", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer; for a single value put it in brackets
         {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`; add `agent: …`
@@ -455,16 +455,70 @@ fn every_example_is_read_and_fits_the_schema_for_editors() {
 }
 
 #[test]
-fn a_model_that_no_agent_uses_is_looked_at_too() {
-    let inspect = |settings: &antiphon_event::Json| match settings.value()["model"]["provider"].as_str() {
-        Some("openia") => vec![("model", "there is no provider `openia`".to_owned(), None)],
-        _ => Vec::new(),
+fn what_others_know_is_wrong_has_the_place_where_it_stands() {
+    let inspect = |inspected: Inspected<'_>| {
+        let wrong = |pointer: &str, message: &str| Wrong {
+            pointer: pointer.to_owned(),
+            message: message.to_owned(),
+            help: None,
+        };
+        match inspected {
+            Inspected::Agent(_) => vec![wrong("/tools/1", "a tool"), wrong("/model/provider", "told twice")],
+            Inspected::Model(_) => vec![wrong("/replies/0/1/txt", "a model")],
+            Inspected::Tool("cat") => vec![wrong("", "a node")],
+            Inspected::Tool(_) => Vec::new(),
+        }
     };
-    let text = "antiphon: 1\nmodels:\n  spare: {provider: openia, model: x}\n  used: {provider: openia}\nnodes:\n  \
-                n: {agent: {model: used}}\n";
+    let text = "\
+antiphon: 1
+models:
+  spare: {provider: scripted, replies: [[{text: a}, {txt: b}]]}
+nodes:
+  n: {agent: {model: spare, tools: [read, raed]}}
+  look: {tool: cat}
+  find: {tool: {name: search}}
+  in: {map: {over: task, node: {tool: {name: cat}}}}
+";
     let told = file::read_inspected("flow.yaml", text, &nothing, &inspect).expect_err("it is wrong");
     expect![[r#"
-        flow.yaml:3:21: error: there is no provider `openia`
-        flow.yaml:6:22: error: there is no provider `openia`"#]]
+        flow.yaml:3:59: error: a model
+        flow.yaml:5:43: error: a tool
+        flow.yaml:6:16: error: a node
+        flow.yaml:8:46: error: a node"#]]
     .assert_eq(&told.to_string());
+}
+
+#[test]
+fn a_name_that_stands_for_nothing_is_told_where_it_is_used() {
+    check(
+        "\
+antiphon: 1
+state: {count: {type: integer, default: 0}}
+entry: [a, bb]
+output: input
+nodes:
+  a: {function: item}
+  b: {function: output + 1, input: 'has(output) ? 1 : 2', set: {count: output, conut: 1}}
+  c: {router: output}
+  each: {map: {over: item, node: {function: '[item, output]', set: {conut: item}}}}
+  twice: {map: {over: '[[1]]', node: {map: {over: item, node: {function: item + output}}}}}
+edges:
+  - {from: a, to: b, when: output == item}
+  - c -> each
+  - a -> c
+  - a -> twice
+",
+        expect![[r#"
+            flow.yaml:3:12: error: the entry `bb` is no node; did you mean `b`?
+            flow.yaml:4:9: error: `input` stands for nothing here; there are `task`, `state` and `outputs.NODE`
+            flow.yaml:6:17: error: `item` stands for nothing here; there is an item in the node of a `map`; what a node gets is `input`
+            flow.yaml:7:17: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
+            flow.yaml:7:87: error: `b` sets `conut`, which is no key of the state; did you mean `count`?
+            flow.yaml:8:15: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
+            flow.yaml:9:22: error: `item` stands for nothing here; there is an item in the node of a `map`; what a node gets is `input`
+            flow.yaml:9:45: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
+            flow.yaml:9:76: error: `each` sets `conut`, which is no key of the state; did you mean `count`?
+            flow.yaml:10:74: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
+            flow.yaml:12:38: error: `item` stands for nothing here; there is an item in the node of a `map`; what a node gets is `input`"#]],
+    );
 }

@@ -308,3 +308,45 @@ fn an_input_that_is_too_large_to_be_kept_is_refused_with_its_bound_and_leaves_no
     }
     assert_eq!(place.run(&["sessions", "ls"]).out, "(no sessions)\n");
 }
+
+#[test]
+fn what_a_flow_names_is_looked_up_before_it_runs() {
+    let flow = "\
+antiphon: 1
+models:
+  m: {provider: scriptd}
+  n: {provider: scripted, replies: [[{text: a}, {txt: hi}]]}
+  o: {provider: scripted, replies: [[{error: {message: x, code: zz}}]]}
+nodes:
+  a: {agent: {model: m, tools: [read, raed]}}
+  d: {tool: serch}
+";
+    check(
+        &[("wrong.yaml", flow)],
+        "check wrong.yaml",
+        expect![[r#"
+        $ check wrong.yaml
+        exit 2
+        wrong.yaml:3:17: error: there is no provider `scriptd`
+         3 |   m: {provider: scriptd}
+           |                 ^
+          help: did you mean `scripted`?
+        wrong.yaml:4:49: error: the script cannot be read: unknown variant `txt`
+         4 |   n: {provider: scripted, replies: [[{text: a}, {txt: hi}]]}
+           |                                                 ^
+          help: did you mean `text`?
+        wrong.yaml:5:38: error: the script cannot be read: no code `zz`
+         5 |   o: {provider: scripted, replies: [[{error: {message: x, code: zz}}]]}
+           |                                      ^
+          help: there are rate_limited, overloaded, timeout, connection, authentication, invalid_request, context_length, malformed, script
+        wrong.yaml:7:39: error: there is no tool `raed`
+         7 |   a: {agent: {model: m, tools: [read, raed]}}
+           |                                       ^
+          help: did you mean `read`?
+        wrong.yaml:8:13: error: there is no tool `serch`
+         8 |   d: {tool: serch}
+           |             ^
+          help: did you mean `search`?
+    "#]],
+    );
+}

@@ -82,12 +82,12 @@ pub(super) fn edges(subjects: &mut Subjects<'_>) {
 /// There is somewhere to begin, and what is named as such exists.
 pub(super) fn entries(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
-    for id in &flow.settings.entry {
+    for (at, id) in flow.settings.entry.iter().enumerate() {
         if !subjects.shape.index.contains_key(id) {
             let help = near::help(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
-            subjects.found.push(
-                Problem::error(Subject::Setting("entry"), format!("the entry `{id}` is no node")).maybe(help),
-            );
+            subjects
+                .found
+                .push(Problem::error(Subject::Entry(at), format!("the entry `{id}` is no node")).maybe(help));
         }
     }
     if subjects.shape.entries.is_empty() && !flow.nodes.is_empty() && flow.settings.entry.is_empty() {

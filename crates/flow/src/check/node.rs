@@ -6,7 +6,7 @@ use antiphon_event::near::help;
 
 use super::{Problem, Subject, Subjects};
 use crate::definition::{Node, When, Work};
-use crate::expr::{Expression, Type, TypeProblem, Types};
+use crate::expr::{Expression, Root, Type, TypeProblem, Types};
 use crate::guard::Action;
 use crate::moment::Formula;
 use crate::state::{self, Key, Reduce};
@@ -124,11 +124,12 @@ pub(super) fn state(subjects: &mut Subjects<'_>) {
             Work::Map(map) => map.node.set.as_slice(),
             _ => &[],
         };
-        for (key, _) in node.set.iter().chain(inner) {
+        let own = node.set.iter().map(|(key, _)| (key, format!("set.{key}")));
+        for (key, member) in own.chain(inner.iter().map(|(key, _)| (key, format!("{INNER}.set.{key}")))) {
             if !names.contains(key.as_str()) {
                 let message = format!("`{id}` sets `{key}`, which is no key of the state");
                 let help = help(key, flow.settings.state.iter().map(|key| key.name.as_str()));
-                let subject = Subject::Member(at, format!("set.{key}"));
+                let subject = Subject::Member(at, member);
                 subjects.found.push(Problem::error(subject, message).maybe(help));
             }
         }
@@ -164,6 +165,7 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
         // One set for all, as it holds every node.
         types.output = output_of(node);
         for (member, formula) in formulas_of(node) {
+            types.absent = absent(&member, true);
             let (kind, problems) = formula.infer(&types);
             found.extend(
                 problems.into_iter().map(|problem| typed(Subject::Member(at, member.clone()), problem)),
@@ -174,14 +176,19 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
                 found.push(Problem::error(Subject::Member(at, member), message).help(help));
             }
         }
-        let mut inner = node;
+        let (mut inner, mut path) = (node, String::new());
         while let Work::Map(map) = &inner.work {
             inner = &map.node;
             types.output = output_of(inner);
-            let problems = formulas_of(inner).into_iter().flat_map(|(_, formula)| formula.check(&types));
-            found.extend(problems.map(|problem| typed(Subject::Member(at, "map.node".to_owned()), problem)));
+            path = if path.is_empty() { INNER.to_owned() } else { format!("{path}.{INNER}") };
+            for (member, formula) in formulas_of(inner) {
+                types.absent = absent(&member, false);
+                let subject = || Subject::Member(at, format!("{path}.{member}"));
+                found.extend(formula.check(&types).into_iter().map(|problem| typed(subject(), problem)));
+            }
         }
     }
+    types.absent = vec![Root::Item];
     for (at, edge) in flow.edges.iter().enumerate() {
         let When::If(Formula::Expression(condition)) = &edge.when else { continue };
         let source = subjects.shape.index.get(&edge.from).map(|node| &flow.nodes[*node].1);
@@ -191,7 +198,7 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
             typed(Subject::Condition(at, column), problem)
         }));
     }
-    types.output = None;
+    (types.output, types.absent) = (None, vec![Root::Item, Root::Output, Root::Input]);
     if let Some(Formula::Expression(output)) = &flow.settings.output {
         found.extend(
             output.check(&types).into_iter().map(|problem| typed(Subject::Setting("output"), problem)),
@@ -206,6 +213,16 @@ fn output_of(node: &Node) -> Option<serde_json::Value> {
 
 /// The member that says what a map goes over.
 const OVER: &str = "map.over";
+
+/// The member that says which node a map has.
+const INNER: &str = "map.node";
+
+/// What stands for nothing in a member of a node: an item outside of maps, an output before there is one.
+fn absent(member: &str, is_outside: bool) -> Vec<Root> {
+    let item = is_outside.then_some(Root::Item);
+    let output = (!member.starts_with("set.")).then_some(Root::Output);
+    item.into_iter().chain(output).collect()
+}
 
 /// The expressions of a node, by the member they are in.
 fn formulas_of(node: &Node) -> Vec<(String, &Expression)> {

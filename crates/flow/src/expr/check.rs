@@ -29,6 +29,8 @@ pub struct Types {
     pub nodes: BTreeMap<String, Option<Value>>,
     /// The schema of a map's item.
     pub item: Option<Value>,
+    /// Names that stand for nothing where the expression is.
+    pub absent: Vec<Root>,
 }
 
 /// Something in an expression that cannot be right.
@@ -129,6 +131,10 @@ impl Checker<'_> {
         let Path { root, member } = &self.paths[number];
         let of = |schema: Option<&Value>| schema.map_or(Type::Dyn, Type::of_schema);
         let types = self.types;
+        if types.absent.contains(root) && !matches!(node.kind, Kind::HasPath(_)) {
+            self.problem(node.at, format!("`{}` stands for nothing here", root.as_str()), instead(*root));
+            return Type::Dyn;
+        }
         match (root, member) {
             (Root::Task, _) => of(types.task.as_ref()),
             (Root::Input, _) => of(types.input.as_ref()),
@@ -332,6 +338,17 @@ impl Checker<'_> {
                 _ => Type::any_list(),
             },
         }
+    }
+}
+
+/// Where a name that stands for nothing here does stand for something, and what may be meant.
+fn instead(root: Root) -> &'static str {
+    match root {
+        Root::Item => "there is an item in the node of a `map`; what a node gets is `input`",
+        Root::Output => {
+            "an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`"
+        }
+        _ => "there are `task`, `state` and `outputs.NODE`",
     }
 }
 

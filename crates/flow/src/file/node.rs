@@ -12,6 +12,7 @@ use super::guard;
 use super::problem::Problem;
 use super::read::Reader;
 use super::tree::{Kind, Tree};
+use super::{Inspected, Wrong};
 use crate::definition::{
     AgentUse, Auto, Class, Command, Flow, Human, Join, Map, Node, OnError, OnTimeout, ToolUse, Work,
 };
@@ -68,7 +69,7 @@ impl Reader<'_, '_> {
             "swarm" => self.swarm(value).map(Work::Swarm),
             "function" => expression(value.get("output").unwrap_or(value)).map(Work::Expression),
             "command" => Some(Work::Command(command(value))),
-            "tool" => text(value.get("name").unwrap_or(value)).map(|name| Work::Tool(ToolUse { name })),
+            "tool" => self.tool(value.get("name").unwrap_or(value)),
             "flow" => self.nested(value).map(Work::Flow),
             "router" => formula(value.get("to").unwrap_or(value)).map(Work::Router),
             "human" => Some(Work::Human(human(value))),
@@ -76,6 +77,14 @@ impl Reader<'_, '_> {
             "map" => self.map(value).map(Work::Map),
             _ => None,
         }
+    }
+
+    fn tool(&mut self, tree: &Tree) -> Option<Work> {
+        let name = text(tree)?;
+        for wrong in (self.loading.inspect)(Inspected::Tool(&name)) {
+            self.wrong(tree, wrong);
+        }
+        Some(Work::Tool(ToolUse { name }))
     }
 
     fn map(&mut self, tree: &Tree) -> Option<Map> {
@@ -125,31 +134,31 @@ impl Reader<'_, '_> {
         Some(settings)
     }
 
-    /// Lets whoever knows agents look at the settings of one.
+    /// Lets whoever knows agents look at the settings of one. A model with a name is looked at where it stands.
     pub(super) fn inspect(&mut self, tree: &Tree, settings: &Value) {
         let told = self.verifier.problems.iter().any(Problem::is_error);
-        for (member, message, help) in (self.loading.inspect)(&settings.clone().into()) {
+        let names_model = tree.get("model").is_some_and(|model| model.text().is_some());
+        for wrong in (self.loading.inspect)(Inspected::Agent(&settings.clone().into())) {
             // That it cannot be read at all follows from what was told.
-            if told && member.is_empty() {
-                continue;
+            let follows = told && wrong.pointer.is_empty();
+            let is_told_there = names_model && wrong.pointer.starts_with("/model");
+            if !(follows || is_told_there) {
+                self.wrong(tree, wrong);
             }
-            let place = tree.get(member).map_or(tree.place, |member| member.place);
-            self.verifier.problem(place, message, help);
         }
     }
 
-    /// Looks at the models that no agent names as if one did.
-    pub(super) fn inspect_spare(&mut self, models: Option<&Tree>) {
-        for (name, tree) in models.map(Tree::members).unwrap_or_default() {
-            let Some(model) = self.models.get(&name.text).filter(|_| !self.named.contains(&name.text)) else {
-                continue;
-            };
-            let wrong = (self.loading.inspect)(&json!({"model": model}).into());
-            for (_, message, help) in wrong.into_iter().filter(|(member, ..)| *member == "model") {
-                let place = tree.get("provider").map_or(tree.place, |provider| provider.place);
-                self.verifier.problem(place, message, help);
+    /// Lets whoever knows models look at those of a file.
+    pub(super) fn inspect_models(&mut self, models: Option<&Tree>) {
+        for (_, tree) in models.map(Tree::members).unwrap_or_default() {
+            for wrong in (self.loading.inspect)(Inspected::Model(&tree.to_json().into())) {
+                self.wrong(tree, wrong);
             }
         }
+    }
+
+    fn wrong(&mut self, tree: &Tree, wrong: Wrong) {
+        self.verifier.problem(tree.pointed(&wrong.pointer).place, wrong.message, wrong.help);
     }
 
     fn place_model(&mut self, tree: &Tree, settings: &mut Value) -> Option<()> {
@@ -163,7 +172,6 @@ impl Reader<'_, '_> {
 
     fn model(&mut self, name: &str, place: super::Place) -> Option<Value> {
         if let Some(model) = self.models.get(name) {
-            self.named.insert(name.to_owned());
             return model.is_object().then(|| model.clone());
         }
         let help = match nearest(name, self.models.keys().map(String::as_str)) {

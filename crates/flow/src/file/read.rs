@@ -3,7 +3,7 @@
 //! In: a tree and a way to load other files. Out: a flow and doubts about it, or problems. Start reading at
 //! [`Reader::flow`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use antiphon_event::secret;
 use serde_json::Value;
@@ -35,8 +35,6 @@ pub(super) struct Reader<'r, 'f> {
     pub(super) verifier: Verifier<'r>,
     /// The models of the flow that is being read.
     pub(super) models: BTreeMap<String, Value>,
-    /// Those of them that agents name.
-    pub(super) named: BTreeSet<String>,
     pub(super) loading: &'r mut Loading<'f>,
 }
 
@@ -52,12 +50,7 @@ pub(super) struct Loading<'f> {
 
 impl<'r, 'f> Reader<'r, 'f> {
     pub(super) fn new(file: &'r str, loading: &'r mut Loading<'f>) -> Self {
-        Self {
-            verifier: Verifier { file, problems: Vec::new() },
-            models: BTreeMap::new(),
-            named: BTreeSet::new(),
-            loading,
-        }
+        Self { verifier: Verifier { file, problems: Vec::new() }, models: BTreeMap::new(), loading }
     }
 
     /// Reads a file's text; the flow, if it can be built.
@@ -96,7 +89,7 @@ impl<'r, 'f> Reader<'r, 'f> {
             settings.as_object_mut()?.shift_remove(outside);
         }
         self.inspect(&tree, &settings);
-        self.inspect_spare(tree.get("models"));
+        self.inspect_models(tree.get("models"));
         (!self.verifier.problems.iter().any(Problem::is_error)).then_some(settings)
     }
 
@@ -106,7 +99,7 @@ impl<'r, 'f> Reader<'r, 'f> {
         self.models = by_name(tree.get("models"));
         let nodes = tree.get("nodes").map(Tree::members).unwrap_or_default();
         let nodes: Vec<_> = nodes.iter().map(|(id, node)| (id.text.clone(), self.node(node))).collect();
-        self.inspect_spare(tree.get("models"));
+        self.inspect_models(tree.get("models"));
         let (edges, edge_trees) = self.edges(tree);
         let document = document(tree, self.verifier.file, &nodes);
         let settings = settings(tree, self.verifier.file);
@@ -264,17 +257,17 @@ fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
     let found = match subject {
         Subject::Flow => None,
         Subject::Setting(name) => tree.get(name).map(|tree| tree.place),
+        Subject::Entry(index) => {
+            tree.get("entry").map(|entry| entry.items().get(*index).unwrap_or(entry).place)
+        }
         Subject::State(key) => state(key).map(|(name, _)| name.place),
         Subject::StateMember(key, member) => {
             state(key).map(|(name, tree)| tree.get(member).map_or(name.place, |tree| tree.place))
         }
         Subject::Node(index) => node(*index).map(|(name, _)| name.place),
-        Subject::Member(index, path) => node(*index).map(|(name, node)| {
-            let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-            let member = node.get(first);
-            let inner = member.and_then(|member| member.get(rest));
-            inner.or(member).map_or(name.place, |tree| tree.place)
-        }),
+        Subject::Member(index, path) => {
+            node(*index).map(|(name, node)| member(node, path).map_or(name.place, |tree| tree.place))
+        }
         Subject::Edge(index) => edges.get(*index).map(|edge| edge.place),
         Subject::End(index, end) => edges.get(*index).map(|edge| match edge.get(end) {
             Some(end) => end.place,
@@ -285,6 +278,16 @@ fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
         }
     };
     found.unwrap_or(tree.place)
+}
+
+/// A member, by names with dots between them, as far as they lead; the last name may have dots itself.
+fn member<'t>(tree: &'t Tree, path: &str) -> Option<&'t Tree> {
+    if let Some(whole) = tree.get(path) {
+        return Some(whole);
+    }
+    let (first, rest) = path.split_once('.')?;
+    let found = tree.get(first)?;
+    Some(member(found, rest).unwrap_or(found))
 }
 
 /// Where in `a -> b -> c` the end of one of its edges is named: the character, from 1.

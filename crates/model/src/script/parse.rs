@@ -108,6 +108,15 @@ enum Reason {
     Filtered,
 }
 
+/// What is wrong with a script, and where.
+struct Mistake {
+    reply: Option<usize>,
+    step: Option<usize>,
+    /// Whether the reply waits for something to be said, and so has its steps in a member.
+    is_waiting: bool,
+    why: String,
+}
+
 impl Script {
     /// Reads replies: a list, each a list of steps, given in order, or `{when, steps, times?}`, given when the last
     /// message of a user or a tool has `when` in it, or fits it if it is a `/pattern/`.
@@ -116,15 +125,40 @@ impl Script {
     /// or `{tool_call: {name, raw}}`, `{usage: {input, output, cache_read?, cache_creation?, cost_usd?}}`, `{error: "…"}` or
     /// `{error: {message, code?, retryable?, retry_after?}}`, `{delay: milliseconds}`, `{output: any}` and `{stop: "length"}`.
     pub fn parse(replies: &Json) -> Result<Self, Refused> {
-        let refused = |why: String| Refused::Setting { setting: "replies", why };
-        let list: Vec<Value> = serde_json::from_str(replies.as_str())
-            .map_err(|_| refused("expected a list of replies".to_owned()))?;
+        Self::read(replies).map_err(|Mistake { reply, step, why, .. }| {
+            let reply = reply.map_or_else(String::new, |reply| format!("reply {}", reply + 1));
+            let step = step.map_or_else(String::new, |step| format!(", step {}", step + 1));
+            let colon = if reply.is_empty() { "" } else { ": " };
+            Refused::Setting { setting: "replies", why: format!("{reply}{step}{colon}{why}") }
+        })
+    }
+
+    /// What is wrong with replies, if anything is: where, as a JSON pointer, and what.
+    ///
+    /// ```
+    /// let replies = serde_json::json!([[{"text": "a"}], [{"text": "b"}, {"txt": "c"}]]);
+    /// let (place, why) = antiphon_model::Script::mistake(&replies.into()).unwrap();
+    /// assert_eq!(place, "/1/1");
+    /// assert!(why.starts_with("unknown variant `txt`, expected one of `text`, "));
+    /// ```
+    pub fn mistake(replies: &Json) -> Option<(String, String)> {
+        let Mistake { reply, step, is_waiting, why } = Self::read(replies).err()?;
+        let steps = if is_waiting { "/steps" } else { "" };
+        let reply = reply.map_or_else(String::new, |reply| format!("/{reply}"));
+        let step = step.map_or_else(String::new, |step| format!("{steps}/{step}"));
+        Some((format!("{reply}{step}"), why))
+    }
+
+    fn read(replies: &Json) -> Result<Self, Mistake> {
+        let list: Vec<Value> = serde_json::from_str(replies.as_str()).map_err(|_| {
+            let why = "expected a list of replies".to_owned();
+            Mistake { reply: None, step: None, is_waiting: false, why }
+        })?;
         let mut script = Self::new();
         for (nth, reply) in list.into_iter().enumerate() {
-            script = script.add(reply).map_err(|(step, why)| {
-                let step = step.map_or_else(String::new, |step| format!(", step {}", step + 1));
-                refused(format!("reply {}{step}: {why}", nth + 1))
-            })?;
+            let is_waiting = reply.is_object();
+            let added = script.add(reply);
+            script = added.map_err(|(step, why)| Mistake { reply: Some(nth), step, is_waiting, why })?;
         }
         Ok(script)
     }
