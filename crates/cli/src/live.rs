@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 
 use crate::exit::Exit;
 use crate::farewell::Farewell;
-use crate::output::{Output, Unwritable, notice, say};
+use crate::output::{Output, Unwritable, is_drawable, notice, say};
 use crate::render::{Ink, Line, paint};
 use crate::standing::Standing;
 use ask::{Decisions, Question};
@@ -47,9 +47,8 @@ pub(crate) struct Live<'o> {
 impl<'o> Live<'o> {
     /// Shows event lines, or progress: as a tree in a terminal, as lines elsewhere.
     pub(crate) fn new(json: bool, decisions: Decisions, output: &'o mut Output) -> Self {
-        let is_terminal = io::stderr().is_terminal();
-        let screen = Screen::new(json, is_terminal);
-        let is_interactive = !json && is_terminal && io::stdin().is_terminal();
+        let screen = Screen::new(json, is_drawable());
+        let is_interactive = !json && io::stderr().is_terminal() && io::stdin().is_terminal();
         Self {
             output,
             screen,

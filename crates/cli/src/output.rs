@@ -20,6 +20,7 @@ const WIDTH_MIN: usize = 40;
 pub(crate) struct Output {
     out: BufWriter<Stdout>,
     page: Page,
+    is_cut: bool,
     pretty: bool,
     colour: Colour,
 }
@@ -41,11 +42,13 @@ impl Output {
     pub(crate) fn new(colour: Colour, width: Option<usize>) -> Self {
         let stdout = io::stdout();
         let palette = palette(colour, &stdout);
+        let is_cut = width.is_some() || stdout.is_terminal();
         let width = width.unwrap_or_else(|| terminal_width(&stdout)).max(WIDTH_MIN);
         let pretty = stdout.is_terminal();
         Self {
             out: BufWriter::with_capacity(64 * 1024, stdout),
             page: Page { width, palette },
+            is_cut,
             pretty,
             colour,
         }
@@ -54,6 +57,11 @@ impl Output {
     /// Whether a person is watching.
     pub(crate) fn is_terminal(&self) -> bool {
         self.out.get_ref().is_terminal()
+    }
+
+    /// Whether what is too wide for the page is cut off: a program that reads it wants all of it.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The page text is laid out for.
@@ -106,6 +114,11 @@ impl Output {
     pub(crate) fn flush(&mut self) -> Result<(), Unwritable> {
         self.out.flush().map_err(Unwritable)
     }
+}
+
+/// Whether what stands on standard error can be drawn over: it is a terminal, and one that moves its cursor.
+pub(crate) fn is_drawable() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|kind| kind != "dumb")
 }
 
 /// Writes to standard error; if nobody can read it, so be it.

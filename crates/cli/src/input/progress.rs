@@ -1,9 +1,10 @@
 //! [`Progress`]: how far the reading is, for a person who waits.
 
-use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::is_drawable;
 
 /// Input shorter than this is read before anybody could look.
 const LONG_BYTES: u64 = 32 * 1024 * 1024;
@@ -26,9 +27,7 @@ impl Progress {
 
     /// For an input of so many bytes, where that is known.
     pub(super) fn new(total: Option<u64>) -> Self {
-        let bar = std::io::stderr()
-            .is_terminal()
-            .then(|| ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()));
+        let bar = is_drawable().then(|| ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()));
         Self { bar, total, ..Self::none() }
     }
 

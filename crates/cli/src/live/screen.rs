@@ -28,8 +28,8 @@ enum Kind {
 }
 
 impl Screen {
-    pub(super) fn new(json: bool, is_terminal: bool) -> Self {
-        let kind = match (json, is_terminal) {
+    pub(super) fn new(json: bool, is_drawable: bool) -> Self {
+        let kind = match (json, is_drawable) {
             (true, _) => Kind::Json,
             (false, true) => Kind::Tree(Box::default(), Frame::default()),
             (false, false) => Kind::Plain,

@@ -119,3 +119,17 @@ fn what_an_agent_asks_is_answered_in_words() {
     terminal.tmux(&["send-keys", "2", "Enter"]);
     terminal.until(&["✓ b  agent", "fine", "exit 0"]);
 }
+
+#[test]
+fn a_terminal_that_moves_no_cursor_gets_lines_and_is_asked_all_the_same() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return;
+    }
+    let place = Place::new(&[("flow.yaml", FLOW), ("go", "")]);
+    let terminal = Terminal::start(&place, &["sessions", "ls"]);
+    terminal.until(&["(no sessions)"]);
+    terminal.tmux(&["respawn-pane", "-k", &format!("export TERM=dumb; {}", line(&["run", "flow.yaml"]))]);
+    terminal.until(&["talk  started", "wait  completed", "? gate  Publish?"]);
+    terminal.tmux(&["send-keys", "y", "Enter"]);
+    terminal.until(&["gate  approved by user", "flow completed", "exit 0"]);
+}

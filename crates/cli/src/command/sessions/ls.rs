@@ -39,7 +39,7 @@ pub(super) fn run(args: &Ls, output: &mut Output) -> Result<()> {
     let lines = if sessions.is_empty() {
         vec![Line::new().ink(Ink::Faint, "(no sessions)")]
     } else {
-        table.lines(page.width)
+        table.lines(if output.is_cut() { page.width } else { usize::MAX })
     };
     Ok(output.text(&paint(&lines, page.palette))?)
 }
