@@ -50,6 +50,8 @@ impl Standing {
             Body::HarnessStart(start) if head.node_id.is_none() && start.depth.unwrap_or(0) == 0 => {
                 self.begin(head);
             }
+            // In a session of its own a called agent comes first.
+            Body::HarnessStart(_) if self.root.is_none() => self.begin(head),
             Body::RunEnd(end) => self.end(head, end.status.clone()),
             Body::HarnessEnd(end) => self.end(head, Some(status(end.reason.as_ref()))),
             Body::Resumed(_) => {

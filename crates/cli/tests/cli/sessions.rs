@@ -1,5 +1,7 @@
 //! `sessions`, `fork` and `verify`: what is kept, other ways on from it, and whether it is what was written.
 
+use std::fs;
+
 use expect_test::expect;
 
 use crate::place::Place;
@@ -18,7 +20,7 @@ fn nothing_is_left_beside_a_store_that_nobody_has_open() {
     let place = Place::new(&[("ask.yaml", "antiphon: 1\nnodes: {a: {human: \"Go on?\"}}\n")]);
     for _ in 0..20 {
         place.run(&["run", "ask.yaml", "--store", "sqlite:kept/a.db"]);
-        let mut left: Vec<_> = std::fs::read_dir(place.path().join("kept"))
+        let mut left: Vec<_> = fs::read_dir(place.path().join("kept"))
             .expect("it was made")
             .map(|file| file.expect("readable").file_name().to_string_lossy().into_owned())
             .collect();
@@ -146,7 +148,7 @@ fn what_is_exported_can_be_imported_and_what_is_removed_is_gone() {
     assert_eq!(exported.told(), "exit 0\n");
     let imported = place.run(&["sessions", "import", "out.jsonl"]);
     assert_eq!(imported.code, Some(0), "{}", imported.err);
-    let lines = std::fs::read_to_string(place.path().join("out.jsonl")).expect("a file");
+    let lines = fs::read_to_string(place.path().join("out.jsonl")).expect("a file");
     let events = place.run(&["sessions", "events", imported.out.trim()]).out;
     assert_eq!(lines.lines().count(), events.lines().count());
     for (was, is) in lines.lines().zip(events.lines()) {
@@ -438,4 +440,30 @@ fn programs_learn_how_a_session_stands() {
     );
     let before = &json(&["sessions", "show", first, "--at", "3", "--json"])[0];
     assert_eq!((&before["state"]["n"], &before["events"]), (&1.into(), &3.into()));
+}
+
+#[test]
+fn a_program_that_lists_sessions_is_told_all_of_their_titles() {
+    let title = "a-rather-long-name-".repeat(10);
+    let flow = format!("antiphon: 1\nname: {title}\nnodes:\n  n: {{function: task}}\n");
+    let place = Place::new(&[("flow.yaml", &flow)]);
+    place.run(&["run", "flow.yaml"]);
+    let listed = place.run(&["sessions", "ls"]).out;
+    assert!(listed.contains(&title), "{listed}");
+    let listed = place.run(&["sessions", "ls", "--width", "80"]).out;
+    assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
+}
+
+#[test]
+fn a_session_that_an_agent_was_called_in_stands_as_that_agent_does() {
+    let agent = "\
+antiphon: 1
+model: {provider: scripted, replies: [[{tool_call: {name: agent, input: {agent: far, task: Look.}}}], [{text: done}]]}
+tools: [agent]
+agents: {far: {policy: new_session, model: {provider: scripted, replies: [[{text: seen}]]}}}
+";
+    let place = Place::new(&[("agent.yaml", agent)]);
+    place.run(&["chat", "--agent", "agent.yaml", "--input", "go"]);
+    let listed = place.run(&["sessions", "ls", "--json"]).out;
+    assert_eq!(listed.matches("\"status\":\"completed\"").count(), 2, "{listed}");
 }
