@@ -93,6 +93,10 @@ pub trait Journal: Send + Sync + 'static {
     /// Begins an empty branch, and the session if it is new.
     fn create(&self, branch: &Branch) -> Reply<Head>;
 
+    /// Begins a branch, and the session if it is new, with these batches in it: all of it or nothing, whatever happens
+    /// meanwhile. What is said of [`Journal::append`] holds for each of them.
+    fn import(&self, branch: &Branch, batches: Vec<Batch>) -> Reply<Head>;
+
     /// Begins a branch that has the events of `from` up to `at` and goes its own way from there, without copying
     /// them; in the same session or another, which may be new. `at` may lie within a batch.
     fn fork(&self, from: &Branch, at: u64, into: &Branch) -> Reply<Head>;

@@ -102,6 +102,10 @@ impl Journal for Faulty {
         self.inner.create(branch)
     }
 
+    fn import(&self, branch: &Branch, batches: Vec<Batch>) -> Reply<Head> {
+        self.inner.import(branch, batches)
+    }
+
     fn fork(&self, from: &Branch, at: u64, into: &Branch) -> Reply<Head> {
         self.inner.fork(from, at, into)
     }

@@ -56,13 +56,22 @@ impl Memory {
         if story.seq != expected {
             return Err(Fault::Conflict { expected, actual: story.seq });
         }
-        for event in batch.iter() {
-            if let Body::SessionCreated(SessionCreated { title: Some(title), .. }) = &event.body {
-                line.session.name(title.clone());
-            }
-        }
+        name(line, &batch);
         story.push(batch);
         Ok(Position { first: expected + 1, last: story.seq })
+    }
+
+    fn bring(&self, branch: &Branch, batches: Vec<Batch>) -> Result<Head, Fault> {
+        batches.iter().try_for_each(|batch| record::fit(batch))?;
+        let mut shelves = self.change();
+        shelves.add(branch, None)?;
+        let line = shelves.line(branch)?;
+        for batch in batches {
+            name(line, &batch);
+            line.story().push(batch);
+        }
+        drop(shelves);
+        self.end(branch)
     }
 
     fn events(&self, branch: &Branch, after: u64, limit: usize) -> Result<Vec<Event>, Fault> {
@@ -149,6 +158,10 @@ impl Journal for Memory {
         Reply::ready(created.and_then(|()| self.end(branch)))
     }
 
+    fn import(&self, branch: &Branch, batches: Vec<Batch>) -> Reply<Head> {
+        Reply::ready(self.bring(branch, batches))
+    }
+
     fn fork(&self, from: &Branch, at: u64, into: &Branch) -> Reply<Head> {
         let forked = self.change().add(into, Some((from, at)));
         Reply::ready(forked.and_then(|()| self.end(into)))
@@ -199,6 +212,15 @@ impl Journal for Memory {
     /// Nobody else can reach what is in memory, so a fold is of the events that are there.
     fn saved(&self, branch: &Branch, form: Form, at: u64) -> Reply<Option<Saved>> {
         Reply::ready(self.kept(branch, form, at))
+    }
+}
+
+/// Takes over what a batch says that the session is called.
+fn name(line: &Line, batch: &Batch) {
+    for event in batch.iter() {
+        if let Body::SessionCreated(SessionCreated { title: Some(title), .. }) = &event.body {
+            line.session.name(title.clone());
+        }
     }
 }
 

@@ -32,7 +32,7 @@ use antiphon_port::{
 };
 
 use crate::SENT_MAX;
-use append::Append;
+use append::{Append, Record};
 use dealt::Dealt;
 use fault::Place;
 use read::Wanted;
@@ -94,6 +94,18 @@ impl Journal for Sqlite {
     fn create(&self, branch: &Branch) -> Reply<Head> {
         let branch = branch.clone();
         self.threads.change(0, move |desk| change::create(desk, &branch))
+    }
+
+    fn import(&self, branch: &Branch, batches: Vec<Batch>) -> Reply<Head> {
+        let mut records: Vec<Record> = Vec::with_capacity(batches.len());
+        for batch in batches {
+            match Record::new(branch, records.last().map_or(0, Record::end), &batch) {
+                Ok(record) => records.push(record),
+                Err(fault) => return Reply::ready(Err(fault)),
+            }
+        }
+        let (branch, size) = (branch.clone(), records.iter().map(Record::size).sum());
+        self.threads.change(size, move |desk| append::import(desk, &branch, &records))
     }
 
     fn fork(&self, from: &Branch, at: u64, into: &Branch) -> Reply<Head> {

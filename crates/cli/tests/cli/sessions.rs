@@ -1,6 +1,7 @@
 //! `sessions`, `fork` and `verify`: what is kept, other ways on from it, and whether it is what was written.
 
 use std::fs;
+use std::process::Stdio;
 
 use expect_test::expect;
 
@@ -466,4 +467,28 @@ agents: {far: {policy: new_session, model: {provider: scripted, replies: [[{text
     place.run(&["chat", "--agent", "agent.yaml", "--input", "go"]);
     let listed = place.run(&["sessions", "ls", "--json"]).out;
     assert_eq!(listed.matches("\"status\":\"completed\"").count(), 2, "{listed}");
+}
+
+#[test]
+fn an_import_that_is_killed_leaves_nothing() {
+    let text = "x".repeat(200);
+    let line =
+        |at: u32| format!("{{\"type\":\"text\",\"runId\":\"r\",\"id\":\"t\",\"content\":\"{at} {text}\"}}\n");
+    let many: String = (0..20_000).map(line).collect();
+    for written in [0, 1, 100_000, 1_000_000] {
+        let place = Place::new(&[("many.jsonl", &many)]);
+        let mut importing = place.command(&["sessions", "import", "many.jsonl"]);
+        let mut importing = importing.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+        let log = place.path().join("kept/store.db-wal");
+        let size = || fs::metadata(&log).map_or(0, |log| log.len());
+        while size() <= written && importing.try_wait().expect("it was started").is_none() {
+            std::thread::yield_now();
+        }
+        // It may have ended by itself; then all of it is there.
+        let _ = importing.kill();
+        importing.wait().expect("it was started");
+        let listed = place.run(&["sessions", "ls", "--json"]).out;
+        let is_whole = listed.lines().count() == 1 && listed.contains("\"events\":20000");
+        assert!(listed.is_empty() || is_whole, "killed after {written} bytes: {listed}");
+    }
 }

@@ -1,18 +1,27 @@
-//! [`Append`]: one record more, at the end of its branch.
+//! [`Append`]: one record more, at the end of its branch; and [`import`], a branch that begins with records.
 
 use antiphon_event::{Body, Timestamp};
-use antiphon_port::{Ack, Batch, Branch, Fault, Position, Reply};
+use antiphon_port::{Ack, Batch, Branch, Fault, Head, Position, Reply};
 use rusqlite::ToSql;
 use tokio::sync::oneshot;
 
+use super::change;
 use super::fault::Trouble;
 use super::row::int;
 use super::writer::{Desk, Job};
 use crate::record;
 
-/// One record, encoded where it was asked for, so that the writer has less to do.
+/// A record to be appended.
 #[derive(Debug)]
 pub(super) struct Append {
+    record: Record,
+    done: Option<Result<Position, Fault>>,
+    sender: oneshot::Sender<Result<Position, Fault>>,
+}
+
+/// One record, encoded where it was asked for, so that the writer has less to do.
+#[derive(Debug)]
+pub(super) struct Record {
     branch: Branch,
     expected: u64,
     count: u64,
@@ -23,12 +32,33 @@ pub(super) struct Append {
     moments: (Option<Timestamp>, Option<Timestamp>),
     /// What the session is called from now on, if the batch says so.
     title: Option<String>,
-    done: Option<Result<Position, Fault>>,
-    sender: oneshot::Sender<Result<Position, Fault>>,
 }
 
 impl Append {
     pub(super) fn new(branch: &Branch, expected: u64, batch: &Batch) -> Result<(Self, Ack), Fault> {
+        let record = Record::new(branch, expected, batch)?;
+        let (sender, ack) = Reply::waiting();
+        Ok((Self { record, done: None, sender }, ack))
+    }
+
+    /// How many bytes it holds.
+    pub(super) fn size(&self) -> usize {
+        self.record.size()
+    }
+}
+
+/// Begins a branch with records, which follow each other.
+pub(super) fn import(desk: &mut Desk, branch: &Branch, records: &[Record]) -> Result<Head, Trouble> {
+    change::create(desk, branch)?;
+    for record in records {
+        record.insert(desk)?;
+    }
+    let head = desk.heads.of(&desk.connection, branch)?;
+    Ok(Head { seq: head.seq, hash: head.hash })
+}
+
+impl Record {
+    pub(super) fn new(branch: &Branch, expected: u64, batch: &Batch) -> Result<Self, Fault> {
         record::fit(batch)?;
         let lines = record::encode(batch);
         record::within(&lines)?;
@@ -36,8 +66,7 @@ impl Append {
             Body::SessionCreated(created) => created.title.clone(),
             _ => None,
         });
-        let (sender, ack) = Reply::waiting();
-        let append = Self {
+        Ok(Self {
             branch: branch.clone(),
             expected,
             count: batch.len() as u64,
@@ -45,10 +74,12 @@ impl Append {
             lines,
             moments: (batch[0].head.at, batch.end().head.at),
             title,
-            done: None,
-            sender,
-        };
-        Ok((append, ack))
+        })
+    }
+
+    /// Where its last event will be.
+    pub(super) fn end(&self) -> u64 {
+        self.expected + self.count
     }
 
     /// How many bytes it holds.
@@ -94,7 +125,7 @@ impl Append {
 
 impl Job for Append {
     fn perform(&mut self, desk: &mut Desk) -> rusqlite::Result<()> {
-        self.done = Some(match self.insert(desk) {
+        self.done = Some(match self.record.insert(desk) {
             Ok(position) => Ok(position),
             Err(Trouble::Refused(fault)) => Err(fault),
             Err(Trouble::Sqlite(error)) => return Err(error),

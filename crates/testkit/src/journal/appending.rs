@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use antiphon_event::body::session::Connected;
 use antiphon_event::{Body, Event};
-use antiphon_port::{Batch, Branch, Fault, Form, Journal, Position};
+use antiphon_port::{Batch, Branch, Fault, Form, Journal, Page, Position};
 
 use super::{Room, Rule, all, says, told};
 use crate::history;
@@ -15,6 +15,7 @@ pub(super) const RULES: &[Rule] = &[
     ("the journal gives the place and keeps the rest", place),
     ("appends that nobody waits for keep their order", order),
     ("an event that cannot be read back takes its batch with it", all_or_none),
+    ("a branch that is imported is there as a whole or not at all", imported),
     ("what there is not cannot be appended to", unknown),
     ("a branch is created once", once),
     ("many writers interleave whole batches", many_writers),
@@ -96,6 +97,29 @@ fn all_or_none(room: &Room<'_>) {
         assert!(!fault.is_passing());
     }
     assert_eq!(all(&*journal, &branch), "");
+}
+
+fn imported(room: &Room<'_>) {
+    let (journal, branch) = (room.open(), Branch::main("s"));
+    let connected = Batch::new(vec![Event::new("r", Body::Connected(Connected { after: None }))]);
+    let bad = vec![says("a b"), connected.expect("not empty")];
+    let fault = journal.import(&branch, bad).wait().expect_err("refused");
+    assert!(matches!(fault, Fault::Unfit { index: 0, .. }), "{fault}");
+    assert_eq!(journal.branches(&branch.session).wait(), Err(Fault::NoSession(branch.session.clone())));
+    let titled = history(r#"-  session_created  title="A title""#);
+    let batches = vec![Batch::new(titled).expect("not empty"), says("a b"), says("c")];
+    let head = journal.import(&branch, batches).wait().expect("fits");
+    assert_eq!((head.seq, journal.head(&branch).wait()), (4, Ok(head)));
+    let kept = "1:<session_created> 2:a 3:b 4:c";
+    assert_eq!(all(&*journal, &branch), kept);
+    let sessions = journal.sessions(Page { after: None, limit: 9 }).wait().expect("lists");
+    assert_eq!(sessions[0].title.as_deref(), Some("A title"));
+    let again = journal.import(&branch, vec![says("x")]).wait();
+    assert_eq!(again, Err(Fault::Exists(branch.clone())));
+    assert_eq!(all(&*journal, &branch), kept);
+    journal.append(&branch, 4, says("d")).wait().expect("fits");
+    let empty = Branch::new("s", "empty");
+    assert_eq!(journal.import(&empty, Vec::new()).wait().expect("fits").seq, 0);
 }
 
 fn unknown(room: &Room<'_>) {

@@ -12,7 +12,7 @@ use crate::input::Input;
 use crate::output::Output;
 use crate::store::Shelf;
 
-/// How many events are appended at once.
+/// How many events one record has.
 const BATCH: usize = 1024;
 
 /// Reads everything, then makes the session: all of it, or none.
@@ -21,18 +21,9 @@ pub(super) fn run(args: &Import, output: &mut Output) -> Result<()> {
     let shelf = Shelf::open(&args.store)?;
     let branch = Branch::main(UuidIds.session());
     let claim = shelf.journal.claim(&branch.session)?;
-    let mut seq = shelf.journal.create(&branch).wait()?.seq;
     let count = events.len();
-    for part in events.chunks(BATCH) {
-        let batch = Batch::new(part.to_vec()).expect("a chunk holds at least one event");
-        match shelf.journal.append(&branch, seq, batch).wait() {
-            Ok(position) => seq = position.last,
-            Err(fault) => {
-                shelf.journal.remove(&branch.session, true).wait()?;
-                return Err(fault.into());
-            }
-        }
-    }
+    let batches = events.chunks(BATCH).filter_map(|part| Batch::new(part.to_vec()));
+    shelf.journal.import(&branch, batches.collect()).wait()?;
     drop(claim);
     crate::output::notice(&format!("{count} events"));
     Ok(output.text(&format!("{}\n", branch.session))?)
