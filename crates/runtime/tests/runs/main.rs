@@ -1,6 +1,7 @@
 //! Runs on the driver, one by one and inside one another.
 
 mod driver;
+mod endless;
 mod hands;
 mod leftover;
 mod nested;
