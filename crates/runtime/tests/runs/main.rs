@@ -3,5 +3,6 @@
 mod driver;
 mod endless;
 mod hands;
+mod inbox;
 mod leftover;
 mod nested;
