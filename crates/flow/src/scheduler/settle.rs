@@ -239,9 +239,10 @@ impl Scheduler {
         self.flow.shape().reach_of[target].expect("a back edge leads there")
     }
 
-    /// Whether a back edge has brought the run to a node that has not started since; others then join it.
+    /// Whether a back edge has brought the run to a node that has neither started nor been skipped since; others then
+    /// join it.
     fn is_brought(&self, target: NodeIndex) -> bool {
-        !self.spots[target].rare().brought.is_empty() && self.spots[target].queue == Queue::Ready
+        !self.spots[target].rare().brought.is_empty() && self.spots[target].queue != Queue::None
     }
 
     /// The back edges to a node that have fired and were not taken.

@@ -208,6 +208,24 @@ fn a_node_may_lead_back_to_itself() {
 }
 
 #[test]
+fn several_back_edges_to_one_node_that_may_run_no_more_skip_it_once() {
+    check(
+        "start > draft:x2 > check > draft, draft > style > draft \
+         | start | finish start | finish draft | finish check | finish style | finish draft | finish style | finish check",
+        expect![[r#"
+            start         run start
+            finish start  run draft
+            finish draft  run check, run style
+            finish check  wait
+            finish style  run draft#2
+            finish draft  run check#2, run style#2
+            finish style  wait
+            finish check  skip draft, skip style, skip check, end COMPLETED
+        "#]],
+    );
+}
+
+#[test]
 fn a_failure_leaves_its_dependents_pending_and_lets_the_rest_go_on() {
     check(
         "a > b > c, x > y | start | fail a | finish x | finish y",
