@@ -212,6 +212,9 @@ impl Scheduler {
 
     /// A back edge wants to be taken; its loop is not at rest before it is.
     fn fire(&mut self, edge: EdgeIndex) {
+        if self.fired.contains(&edge) {
+            return;
+        }
         self.fired.push(edge);
         self.around(edge, |scheduler, region| scheduler.busy[region] += 1);
     }
@@ -227,11 +230,30 @@ impl Scheduler {
         }
     }
 
-    /// The first target of a back edge that has fired with nothing busy beyond it: all that fired to it may be taken.
-    pub(super) fn takeable(&self) -> Option<NodeIndex> {
-        let shape = self.flow.shape();
-        let mut targets = self.fired.iter().map(|edge| shape.ends[*edge].1);
-        targets.find(|target| self.busy[self.reach(*target)] == 0 || self.is_brought(*target))
+    /// The back edges that are taken now, as one pass: all that fired to one target with nothing busy beyond it. Where
+    /// several targets wait, one that reaches another goes before it, however long it waits; else the edges that were
+    /// declared first do.
+    pub(super) fn takeable(&self) -> Vec<EdgeIndex> {
+        let targets = || self.fired.iter().map(|edge| self.target(*edge));
+        let is_inner = |inner| targets().any(|outer| outer != inner && self.reaches(outer, inner));
+        let at_rest = |target| self.busy[self.reach(target)] == 0 || self.is_brought(target);
+        let is_next = |edge: &&EdgeIndex| {
+            let target = self.target(**edge);
+            at_rest(target) && !is_inner(target)
+        };
+        let Some(&first) = self.fired.iter().filter(is_next).min() else { return Vec::new() };
+        let along = |edge: &EdgeIndex| self.target(*edge) == self.target(first);
+        let mut taken: Vec<EdgeIndex> = self.fired.iter().copied().filter(along).collect();
+        taken.sort_unstable();
+        taken
+    }
+
+    fn source(&self, edge: EdgeIndex) -> NodeIndex {
+        self.flow.shape().ends[edge].0
+    }
+
+    fn target(&self, edge: EdgeIndex) -> NodeIndex {
+        self.flow.shape().ends[edge].1
     }
 
     /// The region of all that a target of a back edge reaches.
@@ -245,25 +267,41 @@ impl Scheduler {
         !self.spots[target].rare().brought.is_empty() && self.spots[target].queue != Queue::None
     }
 
-    /// The back edges to a node that have fired and were not taken.
-    pub(super) fn fired_to(&self, target: NodeIndex) -> impl Iterator<Item = EdgeIndex> + '_ {
-        let ends = &self.flow.shape().ends;
-        self.fired.iter().copied().filter(move |edge| ends[*edge].1 == target)
+    /// Whether forward edges lead from the target of a back edge to a node, or it is that node.
+    fn reaches(&self, target: NodeIndex, node: NodeIndex) -> bool {
+        self.flow.shape().regions[self.reach(target)].nodes.binary_search(&node).is_ok()
     }
 
     /// Goes round: all that was settled beyond the target is to be done again.
     pub(super) fn take(&mut self, edge: EdgeIndex) {
-        let target = self.flow.shape().ends[edge].1;
-        let joins_others = self.is_brought(target);
-        if !joins_others {
+        let target = self.target(edge);
+        let fired = self.fired.len();
+        self.fired.retain(|other| *other != edge);
+        let has_fired = self.fired.len() < fired;
+        if self.is_brought(target) {
+            self.spots[target].keep().brought.push(edge);
+        } else if !self.spots[target].busy() {
+            // One that is busy is left alone: nothing is taken to it, but earlier versions may have written so.
             self.reset(target);
-        }
-        self.spots[target].keep().brought.push(edge);
-        if !joins_others {
+            self.spots[target].keep().brought.push(edge);
             self.enqueue(target, Queue::Ready);
             self.reconsider(target);
+            self.forget(target);
         }
-        self.around(edge, Self::calm);
+        if has_fired {
+            self.around(edge, Self::calm);
+        }
+    }
+
+    /// What had fired elsewhere from nodes that are to be done again is undecided again.
+    fn forget(&mut self, target: NodeIndex) {
+        let is_reset = |edge: &EdgeIndex| self.reaches(target, self.source(*edge));
+        let is_void = |edge: &EdgeIndex| self.target(*edge) != target && is_reset(edge);
+        let (void, fired): (Vec<_>, Vec<_>) = self.fired.iter().copied().partition(is_void);
+        self.fired = fired;
+        for edge in void {
+            self.around(edge, Self::calm);
+        }
     }
 
     fn reset(&mut self, target: NodeIndex) {

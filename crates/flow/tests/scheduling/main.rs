@@ -223,6 +223,115 @@ fn several_back_edges_to_one_node_that_may_run_no_more_skip_it_once() {
             finish check  skip draft, skip style, skip check, end COMPLETED
         "#]],
     );
+    check(
+        "limit6 a > b > e:x1 > d:any, a > d > b, d > e \
+         | start | finish a | finish d | finish b | finish e | finish d | finish b",
+        expect![[r#"
+            start     run a
+            finish a  run b, run d
+            finish d  wait
+            finish b  run e
+            finish e  run b#2, run d#2
+            finish d  wait
+            finish b  skip e, end FAILED max_node_executions; b: it was ready, and the run stopped before it could start; e: it waits for `b`, which is not done; d: it was ready, and the run stopped before it could start
+        "#]],
+    );
+}
+
+#[test]
+fn of_back_edges_that_fired_together_the_outermost_is_taken_and_covers_the_others() {
+    check(
+        "a > b >1 b >1 a | start | finish a | finish b | finish a | finish b",
+        expect![[r#"
+            start     run a
+            finish a  run b
+            finish b  run a#2
+            finish a  run b#2
+            finish b  end COMPLETED
+        "#]],
+    );
+    check(
+        "start > research > write > review >1 write, review >1 research \
+         | start | finish start | finish research | finish write | finish review | finish research | finish write | finish review",
+        expect![[r#"
+            start            run start
+            finish start     run research
+            finish research  run write
+            finish write     run review
+            finish review    run research#2
+            finish research  run write#2
+            finish write     run review#2
+            finish review    end COMPLETED
+        "#]],
+    );
+    check(
+        "limit9 a > b > e > d:any, a > d > b, d > e \
+         | start | finish a | finish d | finish b | finish e | finish d | finish b | finish e",
+        expect![[r#"
+            start     run a
+            finish a  run b, run d
+            finish d  wait
+            finish b  run e
+            finish e  run b#2, run d#2
+            finish d  wait
+            finish b  run e#2
+            finish e  run b#3, run d#3
+        "#]],
+    );
+    check(
+        "a > x > y > s > end, x > slow, s >1 y, s >1 x | start | finish a | finish x | finish y | finish s | finish slow \
+         | finish end | finish x | finish y | finish s | finish slow | finish end",
+        expect![[r#"
+            start        run a
+            finish a     run x
+            finish x     run y, run slow
+            finish y     run s
+            finish s     run end
+            finish slow  wait
+            finish end   run x#2
+            finish x     run y#2, run slow#2
+            finish y     run s#2
+            finish s     run end#2
+            finish slow  wait
+            finish end   end COMPLETED
+        "#]],
+    );
+}
+
+#[test]
+fn a_back_edge_is_not_taken_any_more_once_its_source_is_to_run_again() {
+    check(
+        "a > x > s >1 x > slow, a > y > s, y > t >1 y | start | finish a | finish x | finish y | finish s | finish t \
+         | finish slow | finish y | finish t | finish s",
+        expect![[r#"
+            start        run a
+            finish a     run x, run y
+            finish x     run slow
+            finish y     run s, run t
+            finish s     wait
+            finish t     run y#2
+            finish slow  wait
+            finish y     run s#2, run t#2
+            finish t     wait
+            finish s     end COMPLETED
+        "#]],
+    );
+    check(
+        "a > x > s >1 x, a > y > s, y > t >1 y | start | finish a | finish x | finish y | finish t | finish s \
+         | finish y | finish t | finish x | finish s",
+        expect![[r#"
+            start     run a
+            finish a  run x, run y
+            finish x  wait
+            finish y  run s, run t
+            finish t  wait
+            finish s  run x#2, run y#2
+            finish y  run t#2
+            finish t  wait
+            finish x  run s#2
+            finish s  end COMPLETED
+        "#]],
+    );
 }
 
 #[test]
