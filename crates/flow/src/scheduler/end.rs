@@ -347,7 +347,8 @@ impl Scheduler {
         events.push(self.attempt_event(now, attempt, Body::NodeEnd(end)));
         for (position, &edge) in shape.leaving[attempt.node].iter().enumerate() {
             let Body::NodeEnd(end) = &events[place].body else { unreachable!("it was just put there") };
-            if end.edges.get(position).is_some_and(|decision| decision.live) && !shape.back[edge] {
+            let is_taken = !shape.back[edge] || shape.hands_over;
+            if end.edges.get(position).is_some_and(|decision| decision.live) && is_taken {
                 events.push(self.transition(edge, now));
             }
         }

@@ -29,6 +29,19 @@ impl Scheduler {
             let own = matches!(self.flow.edges()[edge].when, When::If(_)) && !rerouted;
             self.decide_edge(edge, live, if own { Dead::Refused } else { Dead::Passed });
         }
+        if self.flow.shape().hands_over && self.fired.is_empty() {
+            self.leave_out();
+        }
+    }
+
+    /// Nobody is handed the work any more: who never had it is skipped.
+    fn leave_out(&mut self) {
+        for node in 0..self.spots.len() {
+            let spot = &self.spots[node];
+            if spot.status == Status::Pending && spot.queue == Queue::None {
+                self.enqueue(node, Queue::Skip);
+            }
+        }
     }
 
     /// Decides the edges that leave a node that was skipped.
@@ -283,6 +296,9 @@ impl Scheduler {
         } else if !self.spots[target].busy() {
             // One that is busy is left alone: nothing is taken to it, but earlier versions may have written so.
             self.reset(target);
+            if self.spots[self.source(edge)].status.settled() {
+                self.decisions[edge] = Decision::Live;
+            }
             self.spots[target].keep().brought.push(edge);
             self.enqueue(target, Queue::Ready);
             self.reconsider(target);
@@ -327,8 +343,8 @@ impl Scheduler {
                     let spot = &mut self.spots[self.flow.shape().ends[edge].1];
                     count(spot, self.decisions[edge], false);
                     count(spot, Decision::Undecided, true);
-                    self.decisions[edge] = Decision::Undecided;
                 }
+                self.decisions[edge] = Decision::Undecided;
             }
         }
     }
