@@ -1,5 +1,6 @@
 //! The rule of readiness, as tables: a flow in one line, what happens, and what the scheduler does about it.
 
+mod contribution;
 mod table;
 
 use expect_test::expect;
