@@ -360,6 +360,34 @@ fn fail_fast_cuts_everything_off() {
 }
 
 #[test]
+fn fail_fast_reaches_into_a_map() {
+    check(
+        "fail-fast max1 each3 | start | finish 0 | fail 1",
+        expect![[r#"
+            start     run 0
+            finish 0  run 1
+            fail 1    end FAILED node_failed; 2: it was ready, and the run stopped before it could start
+        "#]],
+    );
+    check(
+        "fail-fast max2 each4 | start | fail 1",
+        expect![[r#"
+            start   run 0, run 1
+            fail 1  cancel 0, end FAILED node_failed; 2: it was ready, and the run stopped before it could start; 3: it was ready, and the run stopped before it could start
+        "#]],
+    );
+    check(
+        "max1 each3 | start | fail 0 | finish 1 | finish 2",
+        expect![[r#"
+            start     run 0
+            fail 0    run 1
+            finish 1  run 2
+            finish 2  end FAILED node_failed
+        "#]],
+    );
+}
+
+#[test]
 fn time_without_a_process_is_no_time_at_work() {
     check(
         "a:pure > b | start | hours pass | patch | worked | hours pass | resume | lose a | finish a | worked",
