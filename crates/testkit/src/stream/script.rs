@@ -364,7 +364,7 @@ const LENT: &str = r#"
     *s$         tool_progress  g% y "of s"
     s$          tool_result    y "of s" isError=true
     t$          tool_result    y "of t"
-    p$          tool_call      y bash {"again":"of p"}
+    p$          tool_call      y bash {"again":"of p"} later=true
     s$          relay          k permission y bash
     s$          tool_call      y bash {"of":"s"}
     p$          tool_progress  g0 y "of p"
@@ -375,7 +375,7 @@ const LENT: &str = r#"
     t$          repl_input     z "of t"
     s$          repl_input     z "of s"
     p$          repl_output    z "of p" true
-    p$          text           o "one id"
+    p$          text           o "one id" index=0 later={"n":1e999}
     p$          reasoning      o "for three"
     p$          tool_call      o bash {"n":0}
     p$          tool_call      p$/o bash {"n":1}
