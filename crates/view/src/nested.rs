@@ -223,7 +223,9 @@ impl Nested {
             }
             (None, None) => self.add_call(event, &tool.id, changes),
         };
-        self.calls.begun(&at, &text, call);
+        if !self.calls.has_begun(&at, &text, call) {
+            self.calls.begun(&at, &text, call);
+        }
         self.anchor_call(event, &tool.id, call, changes);
         self.tell(call, event, changes, |node, edit| {
             edit.put("label", &mut node.label, Some(tool.name.clone()));

@@ -173,8 +173,10 @@ impl Tools {
             self.lend(place, call, self.calls[place].clone());
         }
         let place = known.unwrap_or_else(|| self.add(Call::new(run, event, &said.id, false), changes));
-        self.by_id.begun(run, &id, place);
         let again = known.is_some() && !self.calls[place].orphan;
+        if !again {
+            self.by_id.begun(run, &id, place);
+        }
         self.tell(place, None, changes, |row, changes| row.called(run, event, said, again, changes));
     }
 

@@ -3,12 +3,14 @@
 // The expected texts are written by the test runner, which always uses hashes.
 #![allow(clippy::needless_raw_string_hashes, clippy::needless_pass_by_value)]
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use antiphon_testkit::history;
 use antiphon_view::Changes;
 use antiphon_view::catalogue::find;
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// The snapshot of a view; whoever heard of nothing but the changes has the same.
@@ -188,4 +190,62 @@ fn only_one_run_lends_to_a_call() {
             nested: bash call null 2 pending
         "#]],
     );
+}
+
+/// What a view says came of each call, by what the call was given.
+type Came = BTreeMap<String, (Value, Vec<Value>)>;
+
+fn came<'a>(rows: impl IntoIterator<Item = &'a Value>) -> Came {
+    let content = |piece: &Value| piece.get("content").unwrap_or(piece).clone();
+    let rows = rows.into_iter().filter(|row| !row["input"].is_null());
+    rows.map(|row| {
+        let pieces = list(row, "progress").iter().map(content).collect();
+        (row["input"].to_string(), (row["output"].clone(), pieces))
+    })
+    .collect()
+}
+
+/// The same for what says nothing of progress.
+fn results(came: &Came) -> BTreeMap<&str, &Value> {
+    came.iter().map(|(input, (output, _))| (input.as_str(), output)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn views_agree_on_what_came_of_each_call(
+        steps in proptest::collection::vec((0_usize..3, 0_usize..4, 0_usize..2, 0_usize..2), 0..24),
+    ) {
+        let mut table = String::new();
+        for (nth, (kind, run, id, piece)) in steps.into_iter().enumerate() {
+            let (run, id) = (["a", "b", "c", "d"][run], ["x", "y"][id]);
+            let line = match kind {
+                0 => format!(r#"{run} tool_call {id} bash {{"of":"{run}{id}"}}"#),
+                1 => format!("{run} tool_result {id} R{nth}"),
+                _ => format!("{run} tool_progress {run}{id}{piece} {id} P{nth}"),
+            };
+            writeln!(table, "{line}").expect("text");
+        }
+        let (thread, tools) = (fold("thread", &table), fold("tools", &table));
+        let (messages, nested) = (fold("messages", &table), fold("nested", &table));
+        let in_thread = came(list(&thread, "entries").iter().flat_map(|entry| list(entry, "parts")));
+        let in_tools = came(list(&tools, "calls"));
+        prop_assert_eq!(&in_thread, &in_tools, "{}", table);
+        let sent = list(&messages, "messages");
+        let calls = sent.iter().flat_map(|message| list(message, "tool_calls"));
+        let answers = sent.iter().filter(|message| message["role"] == "tool");
+        let in_messages: BTreeMap<_, _> = calls
+            .zip(answers)
+            .map(|(call, answer)| {
+                let output = if answer["is_error"] == json!(true) { Value::Null } else { answer["content"].clone() };
+                (call["arguments"].to_string(), output)
+            })
+            .collect();
+        let in_messages = in_messages.iter().map(|(input, output)| (input.as_str(), output)).collect();
+        prop_assert_eq!(results(&in_tools), in_messages, "{}", table);
+        let nodes = list(&nested, "nodes").iter().filter(|node| !node["input"].is_null());
+        let in_nested = nodes.map(|node| (node["input"].as_str().unwrap_or_default(), &node["output"])).collect();
+        prop_assert_eq!(results(&in_tools), in_nested, "{}", table);
+    }
 }

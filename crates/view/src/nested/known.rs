@@ -55,6 +55,11 @@ impl Known {
         self.exact(at, id).or_else(elsewhere)
     }
 
+    /// Whether a node is what a run of a session and branch has begun by an id.
+    pub(super) fn has_begun(&self, at: &At, id: &Arc<str>, place: usize) -> bool {
+        self.exact(at, id) == Some(place) && self.began.get(&place) == at.run.as_ref()
+    }
+
     /// Whether a node began in another run.
     pub(super) fn is_others(&self, at: &At, place: usize) -> bool {
         self.began.get(&place).is_some_and(|run| at.run.as_ref() != Some(run))
