@@ -3,17 +3,20 @@
 //! An id is that of the call's event, whatever its node is called: without the run before it, and without the number that a
 //! run adds when the vendor uses an id again. It is settled when the call comes, and nothing that comes later changes it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use antiphon_event::{Body, Kind, RunId};
 use antiphon_graph::{Conversation, Node, Place, Placed};
 use serde::{Deserialize, Serialize};
+use serde_with::serde_as;
 
 /// How the ids of calls are written.
+#[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Ids {
-    /// The ids that calls have in each message: no two have the same.
-    taken: BTreeSet<(Place, String)>,
+    /// The ids that calls have in each message, no two the same, and the next number for another that would have it.
+    #[serde_as(as = "Vec<(_, _)>")]
+    taken: BTreeMap<(Place, String), u32>,
     /// The ids of calls that are not written as their events say, but for the run.
     others: BTreeMap<Place, String>,
 }
@@ -24,15 +27,22 @@ impl Ids {
         let Some((run, id)) = conversation.node(placed.node).and_then(called) else {
             return;
         };
-        let raw = raw(conversation, run, id);
-        let numbered = (2_u32..).map(|number| format!("{raw}_{number}"));
-        let mut forms = std::iter::once(raw.to_owned()).chain(numbered);
-        let is_free = |form: &String| !self.taken.contains(&(placed.message, form.clone()));
-        let form = forms.find(is_free).expect("calls are finite, numbers are not");
+        let form = self.free(placed.message, raw(conversation, run, id));
         if form != own(run, id) {
             self.others.insert(placed.node, form.clone());
         }
-        self.taken.insert((placed.message, form));
+        self.taken.insert((placed.message, form), 2);
+    }
+
+    /// An id that no call of a message has: this one, or with a number.
+    fn free(&mut self, message: Place, id: &str) -> String {
+        let Some(next) = self.taken.get(&(message, id.to_owned())) else {
+            return id.to_owned();
+        };
+        let is_free = |number: &u32| !self.taken.contains_key(&(message, format!("{id}_{number}")));
+        let number = (*next..).find(is_free).expect("calls are finite, numbers are not");
+        self.taken.insert((message, id.to_owned()), number + 1);
+        format!("{id}_{number}")
     }
 
     /// Lets another call have the id of one that does not count any more.
