@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod draw;
 pub(crate) mod fork;
+mod left;
 pub(crate) mod record;
 pub(crate) mod reduce;
 pub(crate) mod resume;

@@ -22,6 +22,7 @@ pub(crate) mod replay;
 mod rounds;
 pub(crate) mod talk;
 mod turns;
+mod work;
 
 use std::collections::BTreeMap;
 use std::fs;

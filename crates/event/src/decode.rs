@@ -125,13 +125,30 @@ fn piece(names: &mut Names, kind: Kind, members: &mut [Member<'_>]) -> Option<Bo
 
 /// Turns an error of the JSON reader into one of ours.
 fn syntax(line: &str, reading: &str, error: &serde_json::Error) -> Error {
-    let mut message = without_place(error);
+    let mut message = plain(without_place(error));
+    let start = line.len() - line.trim_start().len();
+    if message == VALUE && !line[start..].starts_with('{') {
+        return Error::at(line, start, "expected an event as a JSON object".into());
+    }
     if error.is_eof() {
         message = format!("the line is cut off: {message}");
     } else if !reading.is_empty() {
         message = format!("`{reading}`: {message}");
     }
     Error::at(line, error.column().saturating_sub(1), message)
+}
+
+const VALUE: &str = "expected a JSON value";
+
+/// Says what was expected, where the JSON reader says only what it did.
+fn plain(message: String) -> String {
+    match message.as_str() {
+        "expected ident" | "expected value" => VALUE.into(),
+        "trailing characters" => "expected the end of the line, as an event is one object".into(),
+        "trailing comma" => "expected something after the comma".into(),
+        "key must be a string" => "expected the name of a member in quotation marks".into(),
+        _ => message,
+    }
 }
 
 /// The words of a JSON error without the place, which is relative to something the reader never saw.

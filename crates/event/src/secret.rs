@@ -1,7 +1,9 @@
 //! What looks like a secret, and how it is kept out of events.
 //!
-//! In: names and values of variables. Out: whether they are secrets; JSON with a reference in the place of each. Start
-//! reading at [`redact`].
+//! In: names and values of variables. Out: whether they are secrets; JSON, or text, with a reference in the place of each.
+//! Start reading at [`redact`], and at [`Secrets`] for what programs print.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -51,6 +53,49 @@ fn refer(variables: &mut serde_json::Map<String, Value>) {
         {
             *text = format!("${name}");
         }
+    }
+}
+
+/// How many bytes a value has at least that is looked for in what programs print: shorter ones are found by chance.
+const VALUE_MIN: usize = 8;
+
+/// The secrets that a program was given, to be kept out of what it prints.
+///
+/// ```
+/// # use antiphon_event::secret::Secrets;
+/// let secrets = Secrets::of([("API_KEY".to_owned(), "0123456789".to_owned())]);
+/// assert_eq!(secrets.hide("key=0123456789"), "key=$API_KEY");
+/// ```
+#[derive(Debug, Default)]
+pub struct Secrets(Vec<(String, String)>);
+
+impl Secrets {
+    /// Those among variables, by their name or by what they look like.
+    pub fn of(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let is_one = |(name, value): &(String, String)| {
+            value.len() >= VALUE_MIN && (names_secret(name) || is_secret(value))
+        };
+        let mut secrets: Vec<_> = variables.into_iter().filter(is_one).collect();
+        // One may be a part of another.
+        secrets.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        Self(secrets)
+    }
+
+    /// A text with references in their place.
+    pub fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut clean = Cow::Borrowed(text);
+        for (name, value) in &self.0 {
+            if clean.contains(value) {
+                clean = Cow::Owned(clean.replace(value, &format!("${name}")));
+            }
+        }
+        clean
+    }
+
+    /// How many bytes at the end of a text may be the beginning of one of which the rest is to come.
+    pub fn begun(&self, text: &[u8]) -> usize {
+        let begun = |value: &[u8]| (1..value.len()).rev().find(|length| text.ends_with(&value[..*length]));
+        self.0.iter().filter_map(|(_, value)| begun(value.as_bytes())).max().unwrap_or(0)
     }
 }
 
@@ -104,6 +149,27 @@ mod tests {
             value["nodes"]["a"]["command"]["env"],
             json!({"API_TOKEN": "$API_TOKEN", "COLOUR": "red", "URL": "$URL", "KEY": "$OTHER"})
         );
+    }
+
+    #[test]
+    fn secrets_are_kept_out_of_what_is_printed_and_their_beginnings_are_known() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let secrets = Secrets::of([
+            pair("PIN_KEY", "12345678"),
+            pair("LONG_TOKEN", "12345678-more"),
+            pair("SHORT_KEY", "abc"),
+            pair("COLOUR", "red and green"),
+            pair("PLAIN", "sk-0123456789"),
+        ]);
+        let rows = [
+            ("abc red and green", "abc red and green", 0),
+            ("<12345678-more> 12345678", "<$LONG_TOKEN> $PIN_KEY", 8),
+            ("sk-0123456789!", "$PLAIN!", 0),
+            ("it is sk-01", "it is sk-01", 5),
+        ];
+        for (text, hidden, begun) in rows {
+            assert_eq!((&*secrets.hide(text), secrets.begun(text.as_bytes())), (hidden, begun), "{text}");
+        }
     }
 
     #[test]

@@ -54,17 +54,21 @@ fn a_cut_line_says_so() {
 #[test]
 fn a_line_that_is_no_object_says_what_it_is() {
     check(
-        "[]\n\"text\"\n7\nnull\ntrue\nhello\n{\"type\":\"x\"} {\"type\":\"y\"}\n{\"type\":\"x\"},\n{'type':'x'}\n",
+        "[]\n\"text\"\n7\nnull\ntrue\nhello\n{\"type\":\"x\"} {\"type\":\"y\"}\n{\"type\":\"x\"},\n{'type':'x'}\n{\"type\":nope}\n{\"type\":\"x\",}\n{\"type\":\"x\",\"a\":[1,]}\n  no event\n",
         expect![[r#"
             line 1, column 1: invalid type: sequence, expected an event as a JSON object
             line 2, column 6: invalid type: string "text", expected an event as a JSON object
             line 3, column 1: invalid type: integer `7`, expected an event as a JSON object
             line 4, column 4: invalid type: null, expected an event as a JSON object
             line 5, column 4: invalid type: boolean `true`, expected an event as a JSON object
-            line 6, column 1: expected value
-            line 7, column 14: trailing characters
-            line 8, column 13: trailing characters
-            line 9, column 2: key must be a string
+            line 6, column 1: expected an event as a JSON object
+            line 7, column 14: expected the end of the line, as an event is one object
+            line 8, column 13: expected the end of the line, as an event is one object
+            line 9, column 2: expected the name of a member in quotation marks
+            line 10, column 10: `type`: expected a JSON value
+            line 11, column 13: expected something after the comma
+            line 12, column 20: expected a JSON value
+            line 13, column 3: expected an event as a JSON object
         "#]],
     );
 }
@@ -234,7 +238,7 @@ fn a_number_out_of_range_is_refused_where_it_stands() {
             line 8, column 42: `seq`: a number above 9007199254740991 is exact only without fraction and exponent, found 9.007199254740992e15
             line 9, column 76: a `usage` event: `costUsd`: number out of range
             line 10, column 44: invalid number
-            line 11, column 43: expected value
+            line 11, column 43: expected a JSON value
             {"type":"resumed","seq":18446744073709551615,"runId":"r"}
         "#]],
     );
@@ -363,12 +367,12 @@ fn nul_bytes_and_control_characters_are_refused() {
     check(
         b"\0\n{\"type\":\"x\"}\0\n{\"type\":\"x\",\"a\":\"b\0c\"}\n{\"type\":\"te\txt\"}\n\0\0\0\0",
         expect![[r#"
-        line 1, column 1: expected value
-        line 2, column 13: trailing characters
-        line 3, column 18: control character (\u0000-\u001F) found while parsing a string
-        line 4, column 12: `type`: control character (\u0000-\u001F) found while parsing a string
-        line 5, column 1: expected value
-    "#]],
+            line 1, column 1: expected an event as a JSON object
+            line 2, column 13: expected the end of the line, as an event is one object
+            line 3, column 18: control character (\u0000-\u001F) found while parsing a string
+            line 4, column 12: `type`: control character (\u0000-\u001F) found while parsing a string
+            line 5, column 1: expected an event as a JSON object
+        "#]],
     );
 }
 
@@ -389,9 +393,9 @@ fn a_byte_order_mark_counts_only_at_the_very_start() {
     check(
         "\u{feff}\n{\"type\":\"a\"}\n\u{feff}{\"type\":\"b\"}\n",
         expect![[r#"
-        {"type":"a"}
-        line 3, column 1: expected value
-    "#]],
+            {"type":"a"}
+            line 3, column 1: expected an event as a JSON object
+        "#]],
     );
     check(
         "\u{feff}{\"typ\":\"a\"}",
@@ -402,8 +406,8 @@ fn a_byte_order_mark_counts_only_at_the_very_start() {
     check(
         "\u{feff}\u{feff}{\"type\":\"a\"}",
         expect![[r#"
-        line 1, column 1: expected value
-    "#]],
+            line 1, column 1: expected an event as a JSON object
+        "#]],
     );
 }
 

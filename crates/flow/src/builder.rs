@@ -7,8 +7,8 @@ use antiphon_event::{FlowNodeId, Json};
 
 use crate::check::{Problem, Problems, check};
 use crate::definition::{
-    AgentUse, Class, Command, Definition, Edge, Flow, Guards, Human, Join, Limits, Map, Node, OnError,
-    OnFailure, Settings, ToolUse, When, Work,
+    AgentUse, Class, Command, Definition, Edge, Flow, Guards, Human, Join, Limits, Map, Node, NodeIndex,
+    OnError, OnFailure, Settings, ToolUse, When, Work,
 };
 use crate::expr::{Expression, ParseError};
 use crate::function::Code;
@@ -132,13 +132,18 @@ impl Builder {
 }
 
 impl Flow {
-    /// The flow that a map runs: one node for each item, and no edges.
-    pub fn of_items(name: String, map: &Map, count: usize) -> Self {
+    /// The flow that a map of this one runs: one node for each item, and no edges. Nothing if the node is no map.
+    pub fn of_items(&self, node: NodeIndex, count: usize) -> Option<Self> {
+        let Work::Map(map) = &self.nodes()[node].work else { return None };
         let nodes: Vec<(String, Node)> =
             (0..count).map(|item| (item.to_string(), (*map.node).clone())).collect();
-        let limits = Limits { max_concurrency: map.max_parallel, ..Limits::default() };
-        Builder { settings: Settings { name, limits, ..Settings::default() }, nodes, edges: Vec::new() }
-            .finish()
+        let settings = Settings {
+            name: self.id(node).to_string(),
+            limits: Limits { max_concurrency: map.max_parallel, ..Limits::default() },
+            on_failure: self.settings().on_failure,
+            ..Settings::default()
+        };
+        Some(Builder { settings, nodes, edges: Vec::new() }.finish())
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Settings {
     pub limits: Limits,
     /// What a failure of one node does to the others.
     pub on_failure: OnFailure,
+    /// Whether one node has the work at a time and every edge hands it over, as in a swarm.
+    pub hands_over: bool,
     /// Who looks on and has a say.
     pub hooks: Hooks,
     /// The flow as one self-contained document, if it came from a file; what a journal keeps for resuming.

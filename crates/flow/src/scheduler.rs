@@ -393,7 +393,8 @@ impl Scheduler {
 
     /// Whether anything can still happen without a person.
     pub fn at_work(&self) -> bool {
-        self.executing > 0 || !self.ready.is_empty() || !self.follow.is_empty() || !self.skips.is_empty()
+        let is_in_line = !self.ready.is_empty() || !self.follow.is_empty() || !self.skips.is_empty();
+        self.executing > 0 || is_in_line || (self.cancel.is_none() && !self.takeable().is_empty())
     }
 
     /// Whether a node is ready to start and nothing of its own keeps it from that.

@@ -41,6 +41,9 @@ pub struct Shape {
     pub(crate) leaves: Vec<Vec<usize>>,
     /// Nodes no walk from the entries meets.
     pub(crate) unreachable: Vec<NodeIndex>,
+    /// Whether one node has the work at a time. Then every edge leads back, so that nobody waits for anybody, and what
+    /// has the work again is all that is done again.
+    pub(crate) hands_over: bool,
 }
 
 /// A set of nodes, in declaration order.
@@ -54,7 +57,7 @@ pub(crate) struct Region {
 impl Shape {
     /// Works the shape out. Edges and entries that name no node are left out; the checks report them.
     pub(crate) fn of(settings: &Settings, nodes: &[(String, Node)], edges: &[Edge]) -> Self {
-        let mut shape = Self { index: index(nodes), ..Self::default() };
+        let mut shape = Self { index: index(nodes), hands_over: settings.hands_over, ..Self::default() };
         let find = |id: &str| shape.index.get(id).copied();
         let known: Vec<Option<(NodeIndex, NodeIndex)>> =
             edges.iter().map(|edge| Some((find(&edge.from)?, find(&edge.to)?))).collect();
@@ -70,6 +73,10 @@ impl Shape {
         shape.walk(nodes.len());
         shape.enter(nodes.len());
         shape.find_layers(nodes.len());
+        if shape.hands_over {
+            shape.back = shape.ends.iter().map(|(from, _)| *from != usize::MAX).collect();
+            shape.enter(nodes.len());
+        }
         shape.find_regions(nodes.len());
         shape
     }

@@ -1,12 +1,15 @@
 //! [`Swarm`]: agents that hand their work to one another, as a flow.
 //!
 //! Each agent is a node, each way from one to another an edge that is live when the agent says so: what it gives is
-//! then `{handoff, message}`. So a swarm has the events, the limits and the durability of any flow.
+//! then `{handoff, message}`. So a swarm has the events, the limits and the durability of any flow. Unlike in any other, one
+//! agent has the work at a time, and it may go to anybody from anywhere: see [`Settings::hands_over`].
+//!
+//! [`Settings::hands_over`]: crate::Settings::hands_over
 
 use antiphon_event::Json;
 
 use crate::check::{Level, Problem, Problems, Subject};
-use crate::definition::{Edge, Flow, Join, Limits, Node, When};
+use crate::definition::{Edge, Flow, Limits, Node, When};
 use crate::moment::{Formula, Moment};
 
 /// How many times the work may change hands, if nothing else is said.
@@ -41,11 +44,12 @@ impl Swarm {
         let handoffs = self.max_handoffs.unwrap_or(HANDOFFS_MAX);
         let limits = Limits { max_node_executions: Some(handoffs + 1), ..Limits::default() };
         let mut flow = Flow::new(name).entry(entry).limits(limits);
+        flow.settings.hands_over = true;
         for (agent, settings) in self.agents {
             let others = targets(&agent, &settings, &names);
             let mut settings = settings.value();
             settings["handoffs"] = others.iter().map(String::as_str).collect();
-            flow = flow.node(agent.clone(), Node::agent(harness, settings).join(Join::Any));
+            flow = flow.node(agent.clone(), Node::agent(harness, settings));
             for to in others {
                 let when = When::If(to_whom(to.clone(), self.max_turns.unwrap_or(TURNS_MAX)));
                 flow = flow.edge(Edge { from: agent.clone(), to, when });

@@ -5,6 +5,7 @@
 //! hyperedges are read off those links, so there are never more of them than events.
 
 mod active;
+mod answer;
 mod conversation;
 mod edge;
 mod link;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use antiphon_event::{Body, FlowNodeId, Kind, NodeId, ParentId, RunId};
+use antiphon_event::{Body, Extra, FlowNodeId, Kind, NodeId, ParentId, RunId};
 use imbl::Vector;
 
 use crate::Text;
@@ -18,6 +18,8 @@ pub struct Node {
     pub(crate) run_place: u32,
     /// The members of its event, in its latest form; for a stream those of its pieces, without the text.
     pub(crate) body: Body,
+    /// The members that this version does not know, in their latest form; most nodes have none.
+    pub(crate) extra: Extra,
     /// The pieces of a stream, put together.
     pub(crate) text: Option<Box<Text>>,
     pub(crate) parent_id: Option<ParentId>,
@@ -49,6 +51,11 @@ impl Node {
     /// The members of its event; for a stream, those of its pieces, without the text.
     pub fn body(&self) -> &Body {
         &self.body
+    }
+
+    /// The members of its event that this version does not know.
+    pub fn extra(&self) -> &Extra {
+        &self.extra
     }
 
     /// The text of a stream.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use antiphon_event::body::content::{Reasoning, Text as Piece};
-use antiphon_event::{Body, Event, Kind, NodeId, RunId, Seen};
+use antiphon_event::{Body, Event, Extra, Kind, NodeId, RunId, Seen};
 use foldhash::fast::FixedState;
 
 use crate::count::Counts;
@@ -20,6 +20,9 @@ use crate::{Graph, Node, Text};
 
 /// The place of a node in the order they came, from 0.
 pub type Place = u32;
+
+/// How many members that this version does not know the pieces of a stream may add up to: each piece costs the same.
+const EXTRA_MAX: usize = 64;
 
 /// The graph under construction. Readers get a [`Graph`] from [`Reducer::snapshot`].
 #[derive(Debug, Default)]
@@ -249,6 +252,7 @@ impl Reducer {
                     call.harness = call.harness.take().or_else(|| earlier.harness.clone());
                 }
                 (node.body, node.text) = (latest, None);
+                node.extra.clone_from(&event.extra);
                 Reduced { place, change: Change::Updated }
             }
         }
@@ -259,6 +263,9 @@ impl Reducer {
         let text = node.text.as_mut().expect("only streams are added to");
         let from = text.len();
         text.push_str(piece);
+        if !event.extra.is_empty() {
+            renew(&mut node.extra, &event.extra);
+        }
         if let (Body::Reasoning(reasoning), Body::Reasoning(first)) = (&event.body, &mut node.body)
             && reasoning.signature.is_some()
         {
@@ -299,6 +306,7 @@ impl Reducer {
             run: run.clone(),
             run_place,
             body,
+            extra: event.extra.clone(),
             text,
             parent_id: if before == NOWHERE { event.head.parent_id.clone() } else { None },
             flow_node: event.head.node_id.clone(),
@@ -404,6 +412,18 @@ fn content(body: &Body) -> (Body, Option<Box<Text>>) {
         body => return (body.clone(), None),
     };
     (members, Some(Box::new(Text::from(piece.as_str()))))
+}
+
+/// Takes in the members that a piece of a stream has and nobody knows.
+#[cold]
+fn renew(extra: &mut Extra, latest: &Extra) {
+    for (name, value) in latest {
+        match extra.iter().position(|(known, _)| known == name) {
+            Some(at) => extra[at].1.clone_from(value),
+            None if extra.len() < EXTRA_MAX => extra.push((name.clone(), value.clone())),
+            None => {}
+        }
+    }
 }
 
 impl Clone for Reducer {

@@ -32,6 +32,9 @@ struct SavedNode {
     kind: String,
     /// The members as JSON text: as a value they would nest deeper than a payload may.
     members: String,
+    /// The members that this version does not know, each as JSON text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    extra: Vec<(Box<str>, String)>,
     text: Option<Text>,
     parent: Option<Place>,
     before: Option<Place>,
@@ -75,6 +78,7 @@ fn save_node(linked: &Linked) -> Result<SavedNode, serde_json::Error> {
         run: node.run_place,
         kind: node.kind().tag().to_owned(),
         members: serde_json::to_string(node.body())?,
+        extra: node.extra.iter().map(|(name, value)| (name.clone(), value.as_str().to_owned())).collect(),
         text: node.text().cloned(),
         parent: known(linked.parent),
         before: known(linked.before),
@@ -146,6 +150,8 @@ impl Reducer {
                 saved.id
             ));
         }
+        let extra = saved.extra.into_iter().map(|(name, json)| Ok((name, serde_json::from_str(&json)?)));
+        let extra = extra.collect::<Result<_, serde_json::Error>>().map_err(|error| error.to_string())?;
         let run = self.graph.run(saved.run).ok_or_else(|| format!("the run of {} is not there", saved.id))?;
         let (run, place) = (run.id.clone(), self.graph.nodes.len() as Place);
         self.graph.ids.insert(hash(saved.id.as_str()), place);
@@ -155,6 +161,7 @@ impl Reducer {
             run,
             run_place: saved.run,
             body,
+            extra,
             text: saved.text.map(Box::new),
             parent_id: saved.parent_id,
             flow_node: saved.flow_node,

@@ -45,6 +45,13 @@ impl Serialize for Node {
                 _ => node.serialize_entry(&name, &value)?,
             }
         }
+        for (name, value) in self.extra() {
+            // What a node says itself is not what its event meant by that name.
+            if !matches!(&**name, "id" | "runId" | "kind" | "relayKind" | "parentId" | "nodeId" | "discarded")
+            {
+                node.serialize_entry(name, value)?;
+            }
+        }
         if self.discarded {
             node.serialize_entry("discarded", &true)?;
         }

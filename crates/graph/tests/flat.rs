@@ -247,6 +247,24 @@ fn a_repeated_model_call_discards_what_it_had_said() {
 }
 
 #[test]
+fn members_that_nobody_knows_are_kept_in_their_latest_form() {
+    check(
+        r#"
+        r  text         t "hel" index=0 vendor={"a":1}
+        r  text         t "lo" index=1
+        r  tool_call    c bash kind=mine trace=on
+        r  tool_call    c bash again=true
+        r  harness_end  done agentId=x note="of a later version"
+        "#,
+        expect![[r#"
+            t [text] content="hello" index=1 vendor={"a":1} → c
+            c [tool_call] name="bash" input={} again=true → r:harness_end
+            r:harness_end [harness_end] agentId="x" reason="done" note="of a later version"
+        "#]],
+    );
+}
+
+#[test]
 fn events_without_a_run_and_unknown_types_are_no_part_of_it() {
     check(
         r#"

@@ -3,6 +3,7 @@
 //! All that the program started ends with it, and with the node: when that is cancelled, times out or the future is
 //! dropped. What it may print is bounded.
 
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use antiphon_process::Group;
 
 use crate::function::Call;
 use antiphon_event::body::tool::ToolProgress;
+use antiphon_event::secret::Secrets;
 use antiphon_event::{Body, ErrorCode, Json};
 use antiphon_flow::Command;
 use antiphon_flow::function::{Failure, Reply};
@@ -35,7 +37,9 @@ const LINGER: Duration = Duration::from_secs(2);
 /// Runs a command; `json` says whether its output is to be read as JSON.
 pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Reply, Failure> {
     let program = command.run.first().cloned().unwrap_or_default();
-    let (mut child, group) = spawn(&command, &call)?;
+    let given = environment(&command.env).map_err(fail)?;
+    let secrets = Secrets::of(given.clone().into_iter().chain(inherited()));
+    let (mut child, group) = spawn(&command, given, &call)?;
     let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let text = call.input.to_text().into_owned();
     let feed = async move {
@@ -44,7 +48,7 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
             let _ = pipe.write_all(text.as_bytes()).await;
         }
     };
-    let read = async { tokio::join!(read_all(stdout, &group), read_tail(stderr, &call), feed) };
+    let read = async { tokio::join!(read_all(stdout, &group), read_tail(stderr, &call, &secrets), feed) };
     tokio::pin!(read);
     let (status, (printed, complaint, ())) = tokio::select! {
         told = &mut read => {
@@ -66,17 +70,23 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
         let how =
             status.code().map_or_else(|| "was killed".to_owned(), |code| format!("ended with code {code}"));
         let detail = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
-        return Err(fail(format!("`{program}` {how}{detail}")));
+        return Err(fail(format!("`{program}` {how}{}", secrets.hide(&detail))));
     }
-    output(&program, printed, json).map(Reply::new)
+    output(&program, printed, json, &secrets).map(Reply::new)
 }
 
-fn spawn(command: &Command, call: &Call) -> Result<(Child, Group), Failure> {
+/// What every program gets from this process.
+fn inherited() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+fn spawn(command: &Command, given: BTreeMap<String, String>, call: &Call) -> Result<(Child, Group), Failure> {
     let Some((program, arguments)) = command.run.split_first() else {
         return Err(fail("the command is empty".to_owned()));
     };
     let mut process = tokio::process::Command::new(program);
-    process.args(arguments).envs(environment(&command.env).map_err(fail)?);
+    process.args(arguments).envs(given);
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     process
         .env("ANTIPHON_RUN_ID", call.run.as_str())
@@ -110,10 +120,10 @@ async fn read_all(pipe: Option<impl AsyncRead + Unpin>, group: &Group) -> Result
 }
 
 /// Passes on what is written to stderr as progress, some times a second and not without end, and keeps the end of it.
-async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call) -> String {
+async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call, secrets: &Secrets) -> String {
     let Some(mut pipe) = pipe else { return String::new() };
     let mut kept: Vec<u8> = Vec::new();
-    let mut pieces = Pieces { call, pending: Vec::new(), said: 0, left: PROGRESS_MAX };
+    let mut pieces = Pieces { call, secrets, pending: Vec::new(), said: 0, left: PROGRESS_MAX };
     let mut next = Instant::now();
     let mut buffer = [0; 4096];
     loop {
@@ -140,6 +150,7 @@ async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call) -> String 
 /// What a program writes to stderr, piece by piece.
 struct Pieces<'c> {
     call: &'c Call,
+    secrets: &'c Secrets,
     pending: Vec<u8>,
     said: u32,
     /// How many bytes may still be passed on.
@@ -156,14 +167,17 @@ impl Pieces<'_> {
         }
     }
 
-    /// Passes on what was collected; before the end without a character of which only a part has come.
+    /// Passes on what was collected; before the end without a character, or what may be a secret, of which only a part
+    /// has come.
     async fn say(&mut self, is_last: bool) {
         let mut bytes = std::mem::take(&mut self.pending);
-        if let Err(error) = std::str::from_utf8(&bytes)
-            && error.error_len().is_none()
-            && !is_last
-        {
-            self.pending = bytes.split_off(error.valid_up_to());
+        if !is_last {
+            let whole = match std::str::from_utf8(&bytes) {
+                Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                _ => bytes.len(),
+            };
+            let whole = whole - self.secrets.begun(&bytes[..whole]);
+            self.pending = bytes.split_off(whole);
         }
         if bytes.is_empty() {
             return;
@@ -172,6 +186,7 @@ impl Pieces<'_> {
         let Call { run, node, execution, attempt, .. } = self.call;
         let id = format!("{run}/{node}:{execution}:{attempt}");
         let text = String::from_utf8_lossy(&bytes);
+        let text = self.secrets.hide(&text);
         let progress = ToolProgress {
             id: format!("{id}:stderr:{}", self.said).into(),
             tool_call_id: id.into(),
@@ -182,11 +197,12 @@ impl Pieces<'_> {
     }
 }
 
-/// What a program printed, without the last line break; or read as JSON.
-fn output(program: &str, printed: Vec<u8>, json: bool) -> Result<Json, Failure> {
-    let mut text = String::from_utf8(printed).map_err(|error| {
+/// What a program printed, without the last line break; or read as JSON. The secrets it was given are not part of it.
+fn output(program: &str, printed: Vec<u8>, json: bool, secrets: &Secrets) -> Result<Json, Failure> {
+    let text = String::from_utf8(printed).map_err(|error| {
         fail(format!("`{program}` printed bytes that are not UTF-8: {}", error.utf8_error()))
     })?;
+    let mut text = secrets.hide(&text).into_owned();
     if json {
         return serde_json::from_str(&text).map_err(|error| {
             let message = format!("`{program}` was to print JSON: {error}");

@@ -227,6 +227,8 @@ impl Driver {
             self.settle();
             self.commit().await?;
             if !self.stirred.is_empty() {
+                // What always has something to do would never hear of anybody.
+                self.listen_at_times().await?;
                 continue;
             }
             if self.tree.machines[0].mind.has_ended() {
@@ -248,7 +250,7 @@ impl Driver {
             }
             let paused = self.delayed == 0 && self.away_working == 0 && self.working == self.codes_waiting();
             if paused && self.standing.borrow().is_working() {
-                if self.save_at_rest().await {
+                if self.save_at_rest().await || self.look_for_commands().await? {
                     continue;
                 }
                 self.stand(Standing::Paused(Arc::new(self.report())));
@@ -308,12 +310,20 @@ impl Driver {
             self.due(due);
             any = true;
         }
-        if self.parts.inbox && self.inbox_at <= now {
-            self.inbox_at = now + INBOX_EVERY;
-            self.read_inbox().await?;
-            any |= !self.stirred.is_empty() || !self.batch.is_empty();
+        if self.inbox_at <= now {
+            any |= self.look_for_commands().await?;
         }
         Ok(any)
+    }
+
+    /// Does what other processes want, if they can leave commands here; whether anything comes of it.
+    async fn look_for_commands(&mut self) -> Result<bool, Fault> {
+        if !self.parts.inbox {
+            return Ok(false);
+        }
+        self.inbox_at = Instant::now() + INBOX_EVERY;
+        self.read_inbox().await?;
+        Ok(!self.stirred.is_empty() || !self.batch.is_empty())
     }
 
     /// Lets everything happen that follows by itself.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::body::session::{BranchCreated, ForkPoint};
-use antiphon_event::{Body, Event, Head, Json};
+use antiphon_event::{Body, Event, Head, Json, RelayId};
 use antiphon_flow::{Flow, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch};
 
@@ -13,6 +13,7 @@ use crate::engine::{Engine, Refused};
 use crate::mind::Mind;
 use crate::report::Report;
 use crate::resume::{self, Resumption};
+use crate::tree::Tree;
 
 /// A branch to be made.
 #[derive(Debug, Clone)]
@@ -94,9 +95,25 @@ impl Engine {
                 Ok(())
             }
             Some(Mind::Agent(agent)) => Ok(agent.accepts(answer, at).map_err(refusal)?),
-            None if tree.relays().contains(&answer.relay_id) => Ok(()),
+            // The agent on another branch that asks it judges the answer when it is there.
+            None if self.is_asked_away(branch, &tree, &answer.relay_id).await? => Ok(()),
             None => Err(Refusal::NotPending(answer.relay_id.clone()).into()),
         }
+    }
+
+    /// Whether an agent on another branch asks this: it is told on this one as the question of a run that is not here.
+    async fn is_asked_away(&self, branch: &Branch, tree: &Tree, relay: &RelayId) -> Result<bool, Refused> {
+        let mut is_asked = false;
+        for event in resume::read_all(&self.0, branch).await? {
+            match &event.body {
+                Body::Relay(asked) if asked.id == *relay => {
+                    is_asked = event.head.run_id.as_ref().is_some_and(|run| tree.of_run(run).is_none());
+                }
+                Body::RelayResolved(resolved) if resolved.relay_id == *relay => is_asked = false,
+                _ => {}
+            }
+        }
+        Ok(is_asked)
     }
 
     /// Whether only people can get the last run of a branch further, as far as its events tell.

@@ -13,7 +13,7 @@ use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, CallId, ErrorCode, Event, Mode, NodeStatus, ParentId, RelayId, RunId};
 use antiphon_flow::budget::Ledger;
 use antiphon_flow::function::{Bound, Failure, Reply};
-use antiphon_flow::{Attempt, Flow, Limits, Origin, Scheduler, Work};
+use antiphon_flow::{Attempt, Limits, Origin, Scheduler, Work};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -388,10 +388,9 @@ fn why(scheduler: &Scheduler, end: &RunEnd) -> String {
 pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<Mind> {
     let (flow, item) = match &around.flow().nodes()[attempt.node].work {
         Work::Flow(flow) | Work::Swarm(flow) => (flow.clone(), false),
-        Work::Map(map) => {
+        Work::Map(_) => {
             let items = around.input(attempt.node).count()?;
-            let name = around.flow().id(attempt.node).to_string();
-            (Flow::of_items(name, map, items), true)
+            (around.flow().of_items(attempt.node, items)?, true)
         }
         _ => return None,
     };

@@ -149,6 +149,34 @@ fn a_missing_tail_is_found() {
 }
 
 #[test]
+fn the_row_of_a_branch_that_says_what_none_says_is_found() {
+    check(
+        "UPDATE branch SET seq = -5 WHERE key = 1",
+        expect![[r#"
+        s/main: event 1 of s/main was changed: the row of the branch, or of one that it forks from, is not as it was: Integer -5 out of range at index 5
+        s/other: event 1 of s/other was changed: the row of the branch, or of one that it forks from, is not as it was: Integer -5 out of range at index 5"#]],
+    );
+    check(
+        "UPDATE branch SET parent = 77 WHERE key = 2",
+        expect![[r#"
+        s/main: whole, 7 events
+        s/other: event 1 of s/other was changed: the row of the branch, or of one that it forks from, is not as it was: Integer 77 out of range at index 7"#]],
+    );
+    check(
+        "UPDATE branch SET parent = key WHERE key = 2",
+        expect![[r#"
+        s/main: whole, 7 events
+        s/other: event 1 of s/other was changed: the row of the branch, or of one that it forks from, is not as it was: Integer 2 out of range at index 7"#]],
+    );
+    check(
+        "DELETE FROM branch WHERE key = 1",
+        expect![[r#"
+        s/main: there is no branch s/main
+        s/other: event 1 of s/other was changed: the row of the branch, or of one that it forks from, is not as it was: Query returned no rows"#]],
+    );
+}
+
+#[test]
 fn a_head_that_was_set_back_is_found() {
     check(
         "UPDATE branch SET seq = seq - 1",

@@ -217,7 +217,8 @@ fn start(run: &Run, parent: Option<&CallId>) -> Event {
 }
 
 fn end(run: &Run) -> Event {
-    let end = HarnessEnd { reason: Some(EndReason::Done), iterations: None, total_usage: None };
+    let end =
+        HarnessEnd { agent_id: None, reason: Some(EndReason::Done), iterations: None, total_usage: None };
     run.event(Body::HarnessEnd(Box::new(end)))
 }
 

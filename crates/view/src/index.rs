@@ -35,6 +35,10 @@ impl<K: Hash + Eq> Index<K> {
     pub(crate) fn insert(&mut self, key: K, place: usize) {
         self.0.insert(key, place);
     }
+
+    pub(crate) fn remove(&mut self, key: &K) {
+        self.0.swap_remove(key);
+    }
 }
 
 impl<K: Ord + Serialize> Serialize for Index<K> {
@@ -104,6 +108,13 @@ impl<I: Hash + Eq + Clone> ByRun<I> {
     pub(crate) fn begun(&mut self, run: &RunId, id: &I, place: usize) {
         self.own.insert((run.clone(), id.clone()), place);
         self.latest.insert(id.clone(), place);
+    }
+
+    /// Notes the place of what a run speaks of; what it has spoken of before is no news.
+    pub(crate) fn first_spoken_of(&mut self, run: &RunId, id: &I, place: usize) {
+        if self.exact(run, id) != Some(place) {
+            self.spoken_of(Some(run), id, place);
+        }
     }
 
     /// Notes the place of what was spoken of.

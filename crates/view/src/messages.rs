@@ -5,6 +5,7 @@
 //! of it. Every message of the conversation has a slot here, in which a turn stands if something is seen in it and is in
 //! scope, so what comes and goes in the middle costs no more than at the end. Start reading at [`Messages::apply`].
 
+mod id;
 mod scope;
 mod write;
 
@@ -15,6 +16,7 @@ use antiphon_graph::hyper::Summed;
 use antiphon_graph::{Change, Conversation, Node, Place, Placed};
 use serde::{Deserialize, Serialize};
 
+use self::id::Ids;
 use self::scope::Member;
 pub use self::scope::Scope;
 pub use self::write::{Call, Content, Message, Thought};
@@ -42,8 +44,7 @@ pub struct Messages {
     /// In how many slots all is as it was when somebody last asked for [news](Self::news).
     #[serde(skip)]
     kept: usize,
-    /// Ids with a number behind them that were there before the one without: it changes how they are written.
-    early: BTreeSet<String>,
+    ids: Ids,
 }
 
 /// One message of the conversation: what was said, then what came of its calls. Only what counts is in it.
@@ -135,32 +136,23 @@ impl Messages {
         self.kept = self.kept.min(slot as usize);
     }
 
-    /// Notes a call that changes how the ids of others are written, or whose own id may come to be written otherwise.
-    fn number(&mut self, conversation: &Conversation, placed: Placed, event: &Event) {
-        let (Body::ToolCall(call), Some(node)) = (&event.body, conversation.node(placed.node)) else {
-            return;
-        };
-        let id = node.id().as_str();
-        if !self.early.is_empty() && (self.early.remove(id) | self.early.remove(call.id.as_str())) {
-            self.kept = 0;
-        }
-        let stem = id.rsplit_once('~').map(|(stem, _)| stem);
-        let is_early = |stem: &&str| conversation.resolve(node.run(), stem, Kind::ToolCall).is_none();
-        self.early.extend(stem.filter(is_early).map(str::to_owned));
-    }
-
     fn placed(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
         if let Body::Reasoning(reasoning) = &event.body
             && let Some(signature) = &reasoning.signature
         {
             self.signatures.insert(placed.block, signature.clone());
         }
-        self.number(conversation, placed, event);
         self.follow_code(conversation, placed, event.kind());
+        if placed.change == Change::Added && !self.of_code.contains(&placed.node) {
+            self.ids.note(conversation, placed);
+        }
         if placed.change == Change::Added {
             let moved = self.adopt(conversation, placed.node);
             let slots: Vec<_> = moved.into_iter().flat_map(|run| self.slots_of(conversation, run)).collect();
             self.refresh(conversation, &slots, changes);
+        }
+        if let Some(call) = conversation.freed_call() {
+            self.answered(conversation, call, changes);
         }
         self.take_in(conversation, placed, event, changes);
         if let Body::ModelRetry(retry) = &event.body {
@@ -204,6 +196,10 @@ impl Messages {
     /// One more thing that was said, called or answered.
     fn take_in(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
         let (kind, message) = (event.kind(), placed.message);
+        // What came of a call is told with the call, wherever it was said itself.
+        if let Some(call) = conversation.call_of(placed.node).filter(|_| is_result(kind)) {
+            self.answered(conversation, call, changes);
+        }
         // A turn stands where its message began, with whatever it began.
         if self.turn_of(message).is_none() {
             let is_seen = conversation.seen_in(message) == Some(message);
@@ -217,9 +213,10 @@ impl Messages {
             return;
         }
         self.touch(message);
-        if matches!(kind, Kind::ToolResult | Kind::ReplOutput) {
-            self.answered(conversation, placed.node, changes);
-        } else if placed.new_block {
+        if is_result(kind) {
+            return;
+        }
+        if placed.new_block {
             self.change(message, |turn| turn.push(placed.block, kind));
             self.said(conversation, message, kind, changes);
         } else {
@@ -306,10 +303,9 @@ impl Messages {
         }
     }
 
-    /// Says what came of a call.
-    fn answered(&mut self, conversation: &Conversation, answer: Place, changes: &mut Changes) {
-        let call = conversation.call_of(answer);
-        let Some(place) = call.and_then(|call| conversation.block_of(call)) else {
+    /// Says what came of a call, or that nothing has as yet.
+    fn answered(&mut self, conversation: &Conversation, call: Place, changes: &mut Changes) {
+        let Some(place) = conversation.block_of(call) else {
             return;
         };
         let Some(message) = conversation.block(place).map(|block| block.message) else {
@@ -336,7 +332,11 @@ impl Messages {
         let kinds = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
         let nodes =
             ids.iter().flat_map(|id| kinds.iter().filter_map(|kind| conversation.own(run, id, *kind)));
-        let blocks = nodes.flat_map(|node| conversation.blocks_of_node(node));
+        let nodes: Vec<_> = nodes.collect();
+        for node in &nodes {
+            self.ids.forget(conversation, *node);
+        }
+        let blocks = nodes.into_iter().flat_map(|node| conversation.blocks_of_node(node));
         let messages = blocks.filter_map(|block| conversation.block(block)).map(|block| block.message);
         let messages: BTreeSet<_> = messages.filter(|message| self.turn_of(*message).is_some()).collect();
         for message in messages {
@@ -410,7 +410,7 @@ impl Messages {
         let blocks = conversation.blocks_of(message).into_iter().filter_map(|place| {
             let block = conversation.block(place).filter(|block| !self.of_code.contains(&block.node))?;
             let node = conversation.node(block.node).filter(|node| !node.is_discarded())?;
-            let is_said = matters(node.kind()) && !matches!(node.kind(), Kind::ToolResult | Kind::ReplOutput);
+            let is_said = matters(node.kind()) && !is_result(node.kind());
             is_said.then_some((place, node.kind()))
         });
         let blocks: Vec<_> = blocks.collect();
@@ -421,6 +421,11 @@ impl Messages {
             }
         });
     }
+}
+
+/// Whether such an event says what came of a call or of code.
+fn is_result(kind: Kind) -> bool {
+    matches!(kind, Kind::ToolResult | Kind::ReplOutput)
 }
 
 /// Whether a model's vendor is told of such events.

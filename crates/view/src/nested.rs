@@ -9,6 +9,7 @@
 //! Start reading at [`Nested::apply`](View::apply).
 
 mod known;
+mod lent;
 mod node;
 mod place;
 
@@ -29,6 +30,7 @@ use crate::request::{Open, Standing};
 use crate::{Changes, View, path};
 
 use known::{At, Known};
+use lent::Lent;
 pub use node::{Level, Node};
 use place::{Anchor, RunPlace};
 
@@ -47,6 +49,10 @@ pub struct Nested {
     scopes: BTreeMap<(Option<SessionId>, Option<BranchId>), usize>,
     keys: Index<Key>,
     calls: Known,
+    /// What other runs lend to calls, by the place of the call.
+    lent: BTreeMap<usize, Lent>,
+    /// The runs for whose calls places are kept.
+    keepers: BTreeMap<usize, RunId>,
     requests: Known,
     #[serde_as(as = "Vec<(_, _)>")]
     runs: BTreeMap<(Option<usize>, RunId), RunPlace>,
@@ -136,9 +142,13 @@ impl Nested {
         let (scope, at) = (self.scope(event, changes), At::of(event));
         for id in ids {
             let stream = self.streams.get(&(scope, run.clone(), id.clone()));
+            // A call of another run is not this one's to throw away.
             let call = || self.calls.exact(&at, &id.as_str().into());
+            let call = || call().filter(|call| !self.calls.is_others(&at, *call));
             if let Some(place) = stream.or_else(call) {
-                self.edit(place, changes, |node, edit| edit.put("discarded", &mut node.discarded, true));
+                self.tell(place, event, changes, |node, edit| {
+                    edit.put("discarded", &mut node.discarded, true);
+                });
             }
         }
         self.surroundings(event, changes)
@@ -164,35 +174,60 @@ impl Nested {
         }
     }
 
-    /// The call an event is about; a place is kept for one that has not appeared.
+    /// The call an event is about, or is lent to; a place is kept for one that has not appeared.
     fn call(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
         let (at, text) = (At::of(event), id.shared());
-        let known = self.calls.about(&at, &text, |place| {
-            !matches!(self.nodes[place].status.as_deref(), Some("done" | "error"))
-        });
+        let known =
+            self.calls.about(&at, &text, |place| self.is_open(place) && !self.lent.contains_key(&place));
         let call = known.unwrap_or_else(|| {
             let call = self.add_call(event, id, changes);
             self.keep(call, changes);
+            self.keepers.extend(event.head.run_id.clone().map(|run| (call, run)));
             self.anchor_call(event, id, call, changes);
             call
         });
-        self.calls.spoken_of(&at, &text, call);
+        if self.calls.spoken(&at, &text) != Some(call) {
+            if self.calls.is_others(&at, call) {
+                self.lend(call, event, self.nodes[call].clone(), Node::new(Level::Call, id.as_str(), None));
+            }
+            self.calls.spoken_of(&at, &text, call);
+        }
         call
+    }
+
+    /// The call a request is about: that of its run, an open one of another, or a place that is kept.
+    fn asked_about(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
+        let known = self.calls.about(&At::of(event), &id.shared(), |place| self.is_open(place));
+        known.unwrap_or_else(|| self.call(event, id, changes))
+    }
+
+    /// Whether a call has appeared and has no result.
+    fn is_open(&self, call: usize) -> bool {
+        let node = &self.nodes[call];
+        !node.orphan && !lent::is_done(node)
     }
 
     fn tool_call(&mut self, event: &Event, tool: &ToolCall, changes: &mut Changes) -> usize {
         let (at, text) = (At::of(event), tool.id.shared());
+        let spoken = self.calls.spoken(&at, &text);
+        let lent = spoken.filter(|call| self.is_lent_by(*call, event));
         let known = self.calls.begins(&at, &text, |place| self.nodes[place].orphan);
-        let call = match known {
-            Some(call) => {
+        let call = match (lent, known) {
+            (Some(lent), _) => self.take_back(lent, event, changes),
+            (None, Some(call)) => {
+                if let Some(keeper) = self.keepers.remove(&call).filter(|_| spoken.is_none()) {
+                    self.take_over(call, keeper);
+                }
                 self.appeared(call, None, event, changes);
                 call
             }
-            None => self.add_call(event, &tool.id, changes),
+            (None, None) => self.add_call(event, &tool.id, changes),
         };
-        self.calls.begun(&at, &text, call);
+        if !self.calls.has_begun(&at, &text, call) {
+            self.calls.begun(&at, &text, call);
+        }
         self.anchor_call(event, &tool.id, call, changes);
-        self.edit(call, changes, |node, edit| {
+        self.tell(call, event, changes, |node, edit| {
             edit.put("label", &mut node.label, Some(tool.name.clone()));
             edit.fill("status", &mut node.status, Some("pending".to_owned()));
             edit.take("input", &mut node.input, preview(&tool.input));
@@ -203,7 +238,7 @@ impl Nested {
     fn tool_result(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) -> usize {
         let call = self.call(event, &result.id, changes);
         let status = if result.is_error == Some(true) { "error" } else { "done" };
-        self.edit(call, changes, |node, edit| {
+        self.tell_result(call, event, changes, |node, edit| {
             edit.fill("label", &mut node.label, Some(result.name.clone()));
             edit.put("status", &mut node.status, Some(status.to_owned()));
             edit.take("output", &mut node.output, preview(&result.output));
@@ -214,7 +249,7 @@ impl Nested {
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> usize {
         let (at, id) = (At::of(event), relay.id.shared());
         let known = self.requests.begins(&at, &id, |place| self.nodes[place].orphan);
-        let call = relay.tool_call_id.as_ref().map(|call| self.call(event, call, changes));
+        let call = relay.tool_call_id.as_ref().map(|call| self.asked_about(event, call, changes));
         let scope = self.scope(event, changes);
         let above = call.or_else(|| self.execution(event, scope));
         let request = if let Some(request) = known {
@@ -363,7 +398,7 @@ impl View for Nested {
             _ => self.message(event, changes).or_else(|| self.surroundings(event, changes)),
         };
         if let Some(place) = place {
-            self.edit(place, changes, |node, edit| edit.count("events", &mut node.events));
+            self.tell(place, event, changes, |node, edit| edit.count("events", &mut node.events));
         }
     }
 

@@ -12,8 +12,6 @@ mod request;
 mod tree;
 mod write;
 
-use std::collections::BTreeMap;
-
 use antiphon_event::{Body, EndReason, Event, Kind, RunId};
 use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Place, Placed};
@@ -52,10 +50,6 @@ pub struct Thread {
     runs: Vec<Run>,
     trees: Trees,
     requests: Requests,
-    /// The part that each result and piece of progress is shown in.
-    attached: BTreeMap<Place, u32>,
-    /// Answers whose call has not come, by the id of the call and by their run.
-    waiting: BTreeMap<String, BTreeMap<u32, Vec<u32>>>,
 }
 
 /// What a thread knows about a run.
@@ -94,8 +88,6 @@ impl Thread {
             runs: Vec::new(),
             trees: Trees::default(),
             requests: Requests::default(),
-            attached: BTreeMap::new(),
-            waiting: BTreeMap::new(),
         }
     }
 
@@ -314,7 +306,7 @@ impl Thread {
             None => {
                 let part = self.add_part(conversation, entry, placed.block, changes);
                 if matches!(event.body, Body::ToolCall(_) | Body::ReplInput(_)) {
-                    self.adopt_answers(conversation, part, event, changes);
+                    self.adopt_answers(conversation, part, changes);
                 }
             }
             Some(part) => match &event.body {

@@ -3,7 +3,10 @@
 //! In: calls, progress, results, and the requests and answers that hold calls up. Rows stand in the order of
 //! their first appearance and never move. Start reading at [`Call`], then [`Tools::apply`].
 
+mod row;
+
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::body::tool::{ToolCall, ToolProgress, ToolResult};
@@ -12,26 +15,38 @@ use antiphon_event::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::index::{ByRun, Index};
+use crate::index::ByRun;
 use crate::request::{Requests, holds_up};
-use crate::value::{agent_name, fill, given, put, renew};
+use crate::value::{agent_name, given};
 use crate::{Changes, View, path};
+
+use row::{Lent, Pieces, Row, Side};
 
 /// Tool calls with their progress and results.
 ///
-/// A call is known by its run and its id: equal ids in two runs are two calls. A result, a piece of progress
-/// or a request whose run does not know the id belongs to the open call that last had it, in whatever run;
-/// if there is none, it makes a row that is an orphan until its call arrives.
+/// A call is known by its run and its id: equal ids in two runs are two calls. As long as a run has not made the call that it
+/// gives a result or progress of, these are lent to the open call that last had the id, or to the next that comes; until
+/// then they make a row that is an orphan. When their run makes the call, they go there.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tools {
     calls: Vec<Call>,
     by_id: ByRun,
-    progress: Index<(usize, StreamId)>,
+    progress: Pieces,
+    /// What other runs lend to calls, by the place of the call.
+    lent: BTreeMap<usize, Lent>,
     requests: Requests,
-    /// The call each request is about, if any, by its number.
-    about: Vec<Option<usize>>,
+    /// What each request is about, if it is about a call, by its number.
+    about: Vec<Option<About>>,
     /// Decisions that came before their requests, by the number of those.
     early: BTreeMap<usize, bool>,
+}
+
+/// The call that a request is about.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct About {
+    place: usize,
+    /// The run that asks and the id, if the call is that run's, or a place that is kept for it.
+    own: Option<(RunId, Arc<str>)>,
 }
 
 /// One tool call.
@@ -149,95 +164,70 @@ impl Tools {
 
     fn called(&mut self, run: &RunId, event: &Event, said: &ToolCall, changes: &mut Changes) {
         let id = said.id.shared();
-        let known = self.by_id.begins(run, &id, |place| self.calls[place].orphan);
-        let place = known.unwrap_or_else(|| self.add(run, event, &said.id, false, changes));
-        self.by_id.begun(run, &id, place);
-        let call = &mut self.calls[place];
-        let again = known.is_some() && !call.orphan;
-        put(&mut call.orphan, false, changes, path!["calls", place, "orphan"]);
-        put(&mut call.run_id, run.clone(), changes, path!["calls", place, "runId"]);
-        put(&mut call.name, Some(said.name.clone()), changes, path!["calls", place, "name"]);
-        put(&mut call.input, Some(said.input.clone()), changes, path!["calls", place, "input"]);
-        renew(&mut call.call_type, said.call_type.clone(), changes, path!["calls", place, "callType"]);
-        renew(
-            &mut call.harness,
-            said.harness.as_deref().map(ToOwned::to_owned),
-            changes,
-            path!["calls", place, "harness"],
-        );
-        let head = &event.head;
-        renew(&mut call.message_id, head.message_id.clone(), changes, path!["calls", place, "messageId"]);
-        renew(&mut call.agent, agent_name(event), changes, path!["calls", place, "agent"]);
-        renew(&mut call.node_id, head.node_id.clone(), changes, path!["calls", place, "nodeId"]);
-        if call.is_over() {
-            return;
+        let mut known = self.by_id.begins(run, &id, |place| self.calls[place].orphan);
+        let own = self.by_id.exact(run, &id);
+        if let Some(place) = own.filter(|place| self.is_lent_by(*place, run)) {
+            known = Some(self.take_back(place, changes));
+        } else if let Some(place) = known.filter(|_| own.is_none()) {
+            let call = Call::new(run, event, &said.id, false);
+            self.lend(place, call, self.calls[place].clone());
         }
-        if again {
-            put(&mut call.status, Status::Running, changes, path!["calls", place, "status"]);
+        let place = known.unwrap_or_else(|| self.add(Call::new(run, event, &said.id, false), changes));
+        let again = known.is_some() && !self.calls[place].orphan;
+        if !again {
+            self.by_id.begun(run, &id, place);
         }
-        if again || call.started_at.is_none() {
-            renew(&mut call.started_at, head.at, changes, path!["calls", place, "startedAt"]);
-        }
+        self.tell(place, None, changes, |row, changes| row.called(run, event, said, again, changes));
     }
 
     fn progressed(&mut self, run: &RunId, event: &Event, said: &ToolProgress, changes: &mut Changes) {
         let place = self.place(run, event, &said.tool_call_id, changes);
-        let call = &mut self.calls[place];
-        let key = (place, said.id.clone());
-        if let Some(piece) = self.progress.get(&key) {
-            let content = &mut call.progress[piece].content;
-            put(content, said.content.clone(), changes, path!["calls", place, "progress", piece, "content"]);
-        } else {
-            self.progress.insert(key, call.progress.len());
-            let progress = Progress { id: said.id.clone(), content: said.content.clone() };
-            changes.append(path!["calls", place, "progress"], &progress);
-            call.progress.push(progress);
-        }
-        fill(&mut call.name, Some(said.name.clone()), changes, path!["calls", place, "name"]);
-        if call.status == Status::Pending {
-            put(&mut call.status, Status::Running, changes, path!["calls", place, "status"]);
-        }
+        self.tell(place, Some(run), changes, |row, changes| row.progressed(said, changes));
     }
 
     fn ended(&mut self, run: &RunId, event: &Event, result: &ToolResult, changes: &mut Changes) {
         let place = self.place(run, event, &result.id, changes);
-        let call = &mut self.calls[place];
-        fill(&mut call.name, Some(result.name.clone()), changes, path!["calls", place, "name"]);
-        put(&mut call.output, Some(result.output.clone()), changes, path!["calls", place, "output"]);
-        let status = match (call.status, result.is_error == Some(true)) {
-            (Status::Denied, _) => Status::Denied,
-            (_, true) => Status::Error,
-            (_, false) => Status::Complete,
-        };
-        put(&mut call.status, status, changes, path!["calls", place, "status"]);
-        renew(&mut call.ended_at, event.head.at, changes, path!["calls", place, "endedAt"]);
-        if let (Some(start), Some(end)) = (call.started_at, call.ended_at) {
-            let duration = u64::try_from(end.millis() - start.millis()).ok();
-            renew(&mut call.duration_ms, duration, changes, path!["calls", place, "durationMs"]);
-        }
+        // A result of the call's own run counts for more than one that is lent.
+        let counts = !self.is_lent_by(place, run) || !self.lent[&place].own.is_over();
+        self.tell(place, Some(run), changes, |row, changes| {
+            if counts || row.side != Side::Shown {
+                row.ended(event, result, changes);
+            }
+        });
     }
 
     fn asked(&mut self, run: &RunId, event: &Event, relay: &Relay, changes: &mut Changes) {
-        let about = relay.tool_call_id.as_ref().map(|id| self.place(run, event, id, changes));
+        let about = relay.tool_call_id.as_ref().map(|id| self.asked_about(run, event, id, changes));
         let (request, waits) = self.requests.ask(run, relay);
-        self.set_about(request, about);
-        let early = self.early.remove(&request);
-        let Some(place) = about else { return };
-        fill(&mut self.calls[place].name, relay.tool.clone(), changes, path!["calls", place, "name"]);
-        if holds_up(relay) && waits && self.calls[place].status == Status::Pending {
-            let status = &mut self.calls[place].status;
-            put(status, Status::AwaitingPermission, changes, path!["calls", place, "status"]);
-        }
-        if let Some(allowed) = early {
-            self.decide(place, allowed, changes);
-        }
-    }
-
-    fn set_about(&mut self, request: usize, about: Option<usize>) {
         if self.about.len() <= request {
             self.about.resize(request + 1, None);
         }
-        self.about[request] = about;
+        self.about[request].clone_from(&about);
+        let early = self.early.remove(&request);
+        let Some(about) = about else { return };
+        self.tell_about(&about, changes, |row, changes| {
+            row.asked(relay.tool.as_ref(), holds_up(relay) && waits, changes);
+        });
+        if let Some(allowed) = early {
+            self.tell_about(&about, changes, |row, changes| row.decide(allowed, changes));
+        }
+    }
+
+    /// What a request is about: the call of its run, an open one of another, or a place that is kept.
+    fn asked_about(&mut self, run: &RunId, event: &Event, id: &CallId, changes: &mut Changes) -> About {
+        let text = id.shared();
+        let is_open = |place: usize| !self.calls[place].is_over() && !self.calls[place].orphan;
+        match self.by_id.about(Some(run), &text, is_open) {
+            Some(place) if self.by_id.exact(run, &text).is_none() => About { place, own: None },
+            _ => About { place: self.place(run, event, id, changes), own: Some((run.clone(), text)) },
+        }
+    }
+
+    /// Tells the row that a request is about something.
+    fn tell_about(&mut self, about: &About, changes: &mut Changes, say: impl Fn(&mut Row<'_>, &mut Changes)) {
+        let now = about.own.as_ref().and_then(|(run, id)| self.by_id.exact(run, id));
+        let run = about.own.as_ref().map(|(run, _)| run);
+        self.tell(now.unwrap_or(about.place), run, changes, say);
     }
 
     fn answered(&mut self, run: Option<&RunId>, answer: &RelayResolved, changes: &mut Changes) {
@@ -246,53 +236,66 @@ impl Tools {
         if !counts {
             return;
         }
-        match self.about.get(request) {
+        match self.about.get(request).cloned() {
             None => _ = self.early.insert(request, allowed),
             Some(None) => {}
-            Some(Some(place)) => self.decide(*place, allowed, changes),
+            Some(Some(about)) => {
+                self.tell_about(&about, changes, |row, changes| row.decide(allowed, changes));
+            }
         }
     }
 
     /// A call about which nobody waits for an answer any more goes its way, or never runs.
     fn settle(&mut self, event: &Event, changes: &mut Changes) {
         for (request, _) in self.requests.settle(event) {
-            if let Some(place) = self.about[request] {
-                self.decide(place, true, changes);
+            if let Some(about) = self.about[request].clone() {
+                self.tell_about(&about, changes, |row, changes| row.decide(true, changes));
             }
         }
-    }
-
-    /// A yes lets the call wait for its turn; a no is the end of it.
-    fn decide(&mut self, place: usize, allowed: bool, changes: &mut Changes) {
-        let call = &mut self.calls[place];
-        let status = match (call.status, allowed) {
-            (Status::AwaitingPermission, true) => Status::Pending,
-            (Status::AwaitingPermission | Status::Pending | Status::Running, false) => Status::Denied,
-            (status, _) => status,
-        };
-        put(&mut call.status, status, changes, path!["calls", place, "status"]);
     }
 
     fn discard(&mut self, run: &RunId, ids: &[String], changes: &mut Changes) {
         for id in ids {
-            if let Some(place) = self.by_id.exact(run, &id.as_str().into()) {
-                let discarded = &mut self.calls[place].discarded;
-                put(discarded, true, changes, path!["calls", place, "discarded"]);
+            let own = self.by_id.exact(run, &id.as_str().into());
+            // A call of another run is not this one's to throw away.
+            if let Some(place) = own.filter(|place| self.calls[*place].run_id == *run) {
+                self.tell(place, Some(run), changes, |row, changes| row.discard(changes));
             }
         }
     }
 
-    /// The call that something said about `id` in `run` belongs to; an orphan if there is none.
+    /// The call that what `run` says about `id` belongs to, or is lent to; an orphan if there is none.
     fn place(&mut self, run: &RunId, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
         let text = id.shared();
-        let known = self.by_id.about(Some(run), &text, |place| !self.calls[place].is_over());
-        let place = known.unwrap_or_else(|| self.add(run, event, id, true, changes));
-        self.by_id.spoken_of(Some(run), &text, place);
+        if let Some(place) = self.by_id.exact(run, &text) {
+            return place;
+        }
+        let borrows = |place: usize| {
+            let call = &self.calls[place];
+            !call.is_over() && !call.orphan && !self.lent.contains_key(&place)
+        };
+        let call = Call::new(run, event, id, true);
+        let place = match self.by_id.about(Some(run), &text, borrows) {
+            Some(place) => {
+                self.lend(place, self.calls[place].clone(), call);
+                place
+            }
+            None => self.add(call, changes),
+        };
+        self.by_id.first_spoken_of(run, &text, place);
         place
     }
 
-    fn add(&mut self, run: &RunId, event: &Event, id: &CallId, orphan: bool, changes: &mut Changes) -> usize {
-        let call = Call {
+    fn add(&mut self, call: Call, changes: &mut Changes) -> usize {
+        changes.append(path!["calls"], &call);
+        self.calls.push(call);
+        self.calls.len() - 1
+    }
+}
+
+impl Call {
+    fn new(run: &RunId, event: &Event, id: &CallId, orphan: bool) -> Self {
+        Self {
             call_id: id.clone(),
             run_id: run.clone(),
             name: None,
@@ -310,9 +313,6 @@ impl Tools {
             started_at: None,
             ended_at: None,
             duration_ms: None,
-        };
-        changes.append(path!["calls"], &call);
-        self.calls.push(call);
-        self.calls.len() - 1
+        }
     }
 }

@@ -178,6 +178,48 @@ fn a_vendor_is_sent_the_id_it_gave_also_when_it_gives_it_again() {
 }
 
 #[test]
+fn a_vendor_is_sent_the_id_it_gave_whatever_else_has_that_id() {
+    check(
+        Scope::Root,
+        r#"
+        a1   text          x hi
+        a1   reasoning     x hm
+        a1   tool_call     x bash
+        a1   tool_result   x one
+        a1   usage         1 1
+        a1   tool_call     a1/z~2 bash
+        a1   tool_call     a1/z bash
+        "#,
+        &expect![[r#"
+            {"role":"assistant","content":"hi","reasoning":[{"text":"hm"}],"tool_calls":[{"id":"x","name":"bash","arguments":{}}]}
+            {"role":"tool","tool_call_id":"x","name":"bash","content":"one"}
+            {"role":"assistant","tool_calls":[{"id":"z~2","name":"bash","arguments":{}},{"id":"z","name":"bash","arguments":{}}]}
+            {"role":"tool","tool_call_id":"z~2","name":"bash","content":"no result yet","is_error":true}
+            {"role":"tool","tool_call_id":"z","name":"bash","content":"no result yet","is_error":true}"#]],
+    );
+}
+
+#[test]
+fn no_two_calls_of_a_message_have_the_same_id() {
+    check(
+        Scope::Root,
+        r#"
+        a1   tool_call     a1/x bash {"n":1}
+        a1   tool_call     x bash {"n":2}
+        a1   tool_call     a1/x~2 bash {"n":3}
+        a1   model_retry   2 ["x"]
+        a1   tool_call     a1/x~3 bash {"n":4}
+        "#,
+        &expect![[r#"
+            {"role":"assistant","tool_calls":[{"id":"x","name":"bash","arguments":{"n":1}},{"id":"x_3","name":"bash","arguments":{"n":3}}]}
+            {"role":"tool","tool_call_id":"x","name":"bash","content":"no result yet","is_error":true}
+            {"role":"tool","tool_call_id":"x_3","name":"bash","content":"no result yet","is_error":true}
+            {"role":"assistant","tool_calls":[{"id":"x","name":"bash","arguments":{"n":4}}]}
+            {"role":"tool","tool_call_id":"x","name":"bash","content":"no result yet","is_error":true}"#]],
+    );
+}
+
+#[test]
 fn what_is_switched_off_discarded_or_somebody_elses_is_left_out_whoever_follows() {
     check(
         Scope::Root,

@@ -118,6 +118,25 @@ fn steps_hold_what_was_said_and_what_came_of_the_calls() {
 }
 
 #[test]
+fn a_call_with_progress_is_running() {
+    check_watched(
+        Options { collapse_tools: true, ..Options::default() },
+        r#"
+        a  tool_call      c read
+        a  tool_call      d read
+        a  relay          r permission d
+        a  tool_progress  p c half
+        a  tool_progress  q d half
+        "#,
+        &expect![[r#"
+            assistant msg:c streaming
+              - tool_call id=c name=read status=running
+              - tool_call id=d name=read relay={"id":"r","kind":"permission","status":"pending"} status=waiting
+        "#]],
+    );
+}
+
+#[test]
 fn reasoning_can_be_hidden_and_calls_folded() {
     check_with(
         Options { hide_reasoning: true, collapse_tools: true },

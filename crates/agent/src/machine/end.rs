@@ -43,6 +43,7 @@ impl Agent {
             extra: Map::new(),
         };
         let end = HarnessEnd {
+            agent_id: None,
             reason: Some(reason),
             iterations: Some(self.iterations),
             total_usage: Some(total_usage),

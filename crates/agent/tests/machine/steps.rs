@@ -404,9 +404,9 @@ fn an_id_that_a_vendor_uses_again_gets_a_number_and_the_vendor_its_own_back() {
               → ask
             see
               step, tools [read]
-              assistant: calls a read {"n":1}; calls a read {"n":2}
+              assistant: calls a read {"n":1}; calls a_2 read {"n":2}
               tool a: 1
-              tool a: 2
+              tool a_2: 2
               assistant: calls a read {"n":3}
               tool a: 3
         "#]],
@@ -457,11 +457,11 @@ fn an_id_that_looks_like_a_number_of_ours_never_passes_for_a_call_that_was_let_t
               → ask
             see
               step, tools [bash]
-              assistant: calls a bash {"n":1}; calls a bash {"n":2}; calls a~2 bash {"n":3}; calls a~2 bash {"n":4}
+              assistant: calls a bash {"n":1}; calls a_2 bash {"n":2}; calls a~2 bash {"n":3}; calls a~2_2 bash {"n":4}
               tool a: error {"error":"denied: ann said no","code":"denied"}
-              tool a: error {"error":"denied: ann said no","code":"denied"}
+              tool a_2: error {"error":"denied: ann said no","code":"denied"}
               tool a~2: error {"error":"denied: ann said no","code":"denied"}
-              tool a~2: error {"error":"denied: ann said no","code":"denied"}
+              tool a~2_2: error {"error":"denied: ann said no","code":"denied"}
         "#]],
     );
 }

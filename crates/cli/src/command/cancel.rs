@@ -5,6 +5,7 @@ use antiphon_event::{Body, Event, Mode, RunId};
 use antiphon_port::Fault;
 use anyhow::Result;
 
+use super::left::{self, Reached};
 use super::resume::{of, over};
 use crate::args::flows::Cancel;
 use crate::engine::engine;
@@ -25,10 +26,15 @@ pub(crate) fn run(args: &Cancel) -> Result<Exit> {
     match shelf.journal.claim(&branch.session) {
         Err(Fault::Owned { by, .. }) => {
             let run = standing.root.map_or_else(|| RunId::from(""), |root| root.run);
-            let event = Event::new(run, Body::CancelRequested(CancelRequested { by: BY.to_owned(), mode }));
-            shelf.journal.send(&branch.session, &event.to_json()).wait()?;
-            notice(&format!("the session is running{}: it was asked to stop", of(by)));
-            return Ok(Exit::Done);
+            let event = Event::new(
+                run,
+                Body::CancelRequested(CancelRequested { by: BY.to_owned(), mode: mode.clone() }),
+            );
+            if left::reach(&shelf, &branch, &[event])? == Reached::Owner {
+                notice(&format!("the session is running{}: it was asked to stop", of(by)));
+                return Ok(Exit::Done);
+            }
+            over(&branch, &Standing::of(&shelf.events(&branch, None)?))?;
         }
         // Given back at once: the engine claims it itself.
         claimed => drop(claimed?),

@@ -1,11 +1,13 @@
 //! `antiphon resume`: goes on with a run from the journal alone, with answers to what it asks.
 
+use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, NodeStatus, RunId};
 use antiphon_port::{Branch, Fault};
 use antiphon_runtime::{Engine, Refused};
 use anyhow::{Result, bail};
 
-use crate::args::flows::Resume;
+use super::left::{self, Reached};
+use crate::args::flows::{Answers, Resume};
 use crate::engine::engine;
 use crate::exit::Exit;
 use crate::live::Live;
@@ -30,7 +32,13 @@ pub(crate) fn run(args: &Resume, output: &mut Output) -> Result<Exit> {
                 branch.session
             )
         }
-        Err(Fault::Owned { by, .. }) => return leave(&shelf, &branch, decisions, by),
+        Err(Fault::Owned { by, .. }) => match leave(&shelf, &branch, decisions, by)? {
+            Reached::Owner => return Ok(Exit::Done),
+            // What was left is taken by whoever goes on, which is us.
+            Reached::Nobody => {
+                return go_on(shelf, branch, Decisions::new(Answers::default())?, args.json, output);
+            }
+        },
         // Given back at once: the engine claims it itself.
         claimed => drop(claimed?),
     }
@@ -78,7 +86,7 @@ async fn try_out(engine: &Engine, branch: &Branch, standing: &Standing, mut tria
 }
 
 /// Leaves the answers for the process that runs the session, if they are what it asks for.
-fn leave(shelf: &Shelf, branch: &Branch, mut decisions: Decisions, by: Option<u32>) -> Result<Exit> {
+fn leave(shelf: &Shelf, branch: &Branch, mut decisions: Decisions, by: Option<u32>) -> Result<Reached> {
     let standing = Standing::of(&shelf.events(branch, None)?);
     let ready = decisions.ready(&standing)?;
     if !decisions.is_used_up() {
@@ -92,14 +100,17 @@ fn leave(shelf: &Shelf, branch: &Branch, mut decisions: Decisions, by: Option<u3
             Err(refused) => return Err(refused.into()),
         }
     }
-    for resolved in ready {
+    let command = |resolved: RelayResolved| {
         let asked = standing.asked.iter().find(|asked| asked.relay.id == resolved.relay_id);
         let run = asked.and_then(|asked| asked.run.clone()).unwrap_or_else(|| RunId::from(""));
-        let event = Event::new(run, Body::RelayResolved(Box::new(resolved)));
-        shelf.journal.send(&branch.session, &event.to_json()).wait()?;
+        Event::new(run, Body::RelayResolved(Box::new(resolved)))
+    };
+    let commands: Vec<Event> = ready.into_iter().map(command).collect();
+    let reached = left::reach(shelf, branch, &commands)?;
+    if reached == Reached::Owner {
+        notice(&format!("the session is running{}: the answer was left for it", of(by)));
     }
-    notice(&format!("the session is running{}: the answer was left for it", of(by)));
-    Ok(Exit::Done)
+    Ok(reached)
 }
 
 /// Which process, as far as that is known.

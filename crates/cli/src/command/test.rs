@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use antiphon_agent::Definition;
-use antiphon_event::Json;
 use antiphon_flow::Flow;
 use anyhow::{Context, Result, bail};
 
@@ -45,10 +44,12 @@ fn test(folder: &Path, args: &Test, output: &Output) -> Result<(usize, Vec<Diffe
     let fixture = Fixture::read(folder)?;
     let (was, is) = match &fixture.work {
         Work::Flow(flow, outcomes) => {
-            let flow = current(&fixture, flow, folder, args.flow.as_deref(), output)?;
-            let replayed = task::wait(replay(&fixture, outcomes, flow))?;
+            let recorded = Flow::from_document(flow)?;
+            let flow = current(&fixture, &recorded, folder, args.flow.as_deref(), output)?;
+            let replayed = task::wait(replay(&fixture, outcomes, flow.clone()))?;
             let was = Digest::of(&fixture.events, &fixture.about.end_state);
-            (was, Digest::of(&replayed.events, &replayed.report.state.to_object().into()))
+            let is = Digest::of(&replayed.events, &replayed.report.state.to_object().into());
+            (was.with_work(&recorded, outcomes), is.with_work(&flow, outcomes))
         }
         Work::Talk(talk) => {
             let definition = current_agent(&fixture, talk, folder, args.agent.as_deref(), output)?;
@@ -69,7 +70,7 @@ fn file(folder: &Path, named: Option<&Path>, kept: Option<&PathBuf>) -> Option<P
 /// The flow to test, or as it was recorded.
 fn current(
     fixture: &Fixture,
-    recorded: &Json,
+    recorded: &Flow,
     folder: &Path,
     named: Option<&Path>,
     output: &Output,
@@ -79,7 +80,7 @@ fn current(
             Some(flow) => Ok(flow),
             None => bail!("{} is no flow", path.display()),
         },
-        None => Flow::from_document(recorded).map_err(Into::into),
+        None => Ok(recorded.clone()),
     }
 }
 

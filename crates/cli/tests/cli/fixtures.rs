@@ -16,6 +16,37 @@ edges: [fetch -> gate -> tell]
 ";
 
 #[test]
+fn a_change_of_the_work_or_of_what_it_gets_is_shown() {
+    let flow = "\
+antiphon: 1
+models: {m: {provider: scripted, replies: [[{text: said}]]}}
+nodes:
+  first: {command: [sh, -c, cat], input: \"task + 'x'\"}
+  each: {map: {over: \"['p', 'q']\", node: {command: {run: [cat], env: {API_TOKEN: sk-0123456789}}}}}
+  agent: {agent: {model: m}}
+edges: [first -> each -> agent]
+";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    place.run(&["run", "flow.yaml", "--input", "t"]);
+    place.run(&["record", "last", "--to", "fix"]);
+    let same = place.tell("test fix --flow flow.yaml");
+    assert!(same.contains("1 same, 0 changed"), "{same}");
+    let rows = [
+        ("task + 'x'", "task + 'y'", "first gets differs"),
+        ("-c, cat", "-c, tac", "what first does differs"),
+        ("['p', 'q']", "['o', 'q']", "each gets differs"),
+        ("run: [cat]", "run: [tac]", "what each does differs"),
+        ("{model: m}", "{model: m, system: Be kind.}", "what agent does differs"),
+        ("text: said", "text: other", "what agent does differs"),
+    ];
+    for (was, is, told) in rows {
+        place.write("changed.yaml", &flow.replace(was, is));
+        let test = place.tell("test fix --flow changed.yaml");
+        assert!(test.contains(told) && test.contains("exit 1"), "{is}: {test}");
+    }
+}
+
+#[test]
 fn a_fixture_is_replayed_without_doing_any_work_and_a_change_is_shown() {
     let place = Place::new(&[("flow.yaml", FLOW)]);
     place.run(&["run", "flow.yaml"]);
@@ -43,11 +74,11 @@ fn a_fixture_is_replayed_without_doing_any_work_and_a_change_is_shown() {
         error: fix is there already and not empty
         $ test fix
         exit 0
-        fix  same, 6 things compared
+        fix  same, 7 things compared
         1 same, 0 changed
         $ test fix
         exit 1
-        fix  2 of 6 things differ
+        fix  2 of 7 things differ
           tell differs
             - fetched, used
             + fetched, taken
@@ -57,7 +88,7 @@ fn a_fixture_is_replayed_without_doing_any_work_and_a_change_is_shown() {
         0 same, 1 changed
         $ test fix --flow other.yaml
         exit 1
-        fix  3 of 7 things differ
+        fix  3 of 8 things differ
           more is new
             + failed: execution 1 was not recorded
           the result differs
@@ -69,7 +100,7 @@ fn a_fixture_is_replayed_without_doing_any_work_and_a_change_is_shown() {
         0 same, 1 changed
         $ test fix
         exit 0
-        fix  same, 6 things compared
+        fix  same, 7 things compared
         1 same, 0 changed
         $ test nowhere
         exit 2
@@ -187,7 +218,7 @@ fn a_folder_that_says_nothing_of_rounds_gives_each_of_them_the_same() {
     expect![[r#"
         $ test fix
         exit 0
-        fix  same, 8 things compared
+        fix  same, 9 things compared
         1 same, 0 changed
     "#]]
     .assert_eq(&place.tell("test fix"));
@@ -231,7 +262,7 @@ fn what_was_decided_before_a_failure_was_resumed_does_not_count() {
         fix: 1 outcomes, 1 decisions
         $ test fix
         exit 0
-        fix  same, 4 things compared
+        fix  same, 5 things compared
         1 same, 0 changed
     "#]]
     .assert_eq(&place.tell("record last --to fix\n test fix"));
@@ -373,7 +404,7 @@ edges: [a -> z]
         expect![[r#"
             $ test fix
             exit 0
-            fix  same, 4 things compared
+            fix  same, 5 things compared
             1 same, 0 changed
         "#]]
         .assert_eq(&place.tell("test fix"));
@@ -472,7 +503,7 @@ fn what_was_cancelled_after_a_failure_ends_with_the_failure_again() {
         fix: 1 outcomes, 0 decisions
         $ test fix
         exit 0
-        fix  same, 5 things compared
+        fix  same, 6 things compared
         1 same, 0 changed
     "#]]
     .assert_eq(&place.tell("record last --to fix\ntest fix"));
@@ -505,7 +536,7 @@ nodes:
         a replay does not do the same: `antiphon test fix` shows how
         $ test fix
         exit 1
-        fix  2 of 6 things differ
+        fix  2 of 9 things differ
           f is new
             + failed: execution 1 was not recorded
           f #2 is not there any more
@@ -536,7 +567,7 @@ edges: [work -> tell]
         fix: 2 outcomes, 0 decisions
         $ test fix
         exit 0
-        fix  same, 4 things compared
+        fix  same, 5 things compared
         1 same, 0 changed
     "#]]
     .assert_eq(&place.tell("record last --to fix\ntest fix"));

@@ -61,44 +61,44 @@ fn bad_lines_can_be_passed_over() {
         &["view", "usage", "--keep-going"],
         &format!("{GOOD}\n{bad}{GOOD}\n"),
         expect![[r#"
-        exit 0
-        used by      calls  input  output  unpriced
-        model small      2     20      10         2
-        run   r1         2     20      10         2
-        all              2     20      10         2
-        standard input: line 2, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 3, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 4, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 5, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 6, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 7, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 8, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 9, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 10, column 2: expected ident
-          | nonsense
-          |  ^
-        standard input: line 11, column 2: expected ident
-          | nonsense
-          |  ^
-        … and 2 more
-        warning: 12 lines were no event and passed over
-    "#]],
+            exit 0
+            used by      calls  input  output  unpriced
+            model small      2     20      10         2
+            run   r1         2     20      10         2
+            all              2     20      10         2
+            standard input: line 2, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 3, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 4, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 5, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 6, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 7, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 8, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 9, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 10, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            standard input: line 11, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            … and 2 more
+            warning: 12 lines were no event and passed over
+        "#]],
     );
 }
 
@@ -147,19 +147,19 @@ fn a_line_without_end_is_refused_and_does_not_hide_the_next() {
         &["view", "usage", "--keep-going"],
         &input,
         expect![[r#"
-        exit 0
-        used by      calls  input  output  unpriced
-        model small      1     10       5         1
-        run   r1         1     10       5         1
-        all              1     10       5         1
-        standard input: line 1, column 16777217: the line is longer than 16777216 bytes
-          | …xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
-          |                                                                  ^
-        standard input: line 3, column 2: expected ident
-          | nonsense
-          |  ^
-        warning: 2 lines were no event and passed over
-    "#]],
+            exit 0
+            used by      calls  input  output  unpriced
+            model small      1     10       5         1
+            run   r1         1     10       5         1
+            all              1     10       5         1
+            standard input: line 1, column 16777217: the line is longer than 16777216 bytes
+              | …xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+              |                                                                  ^
+            standard input: line 3, column 1: expected an event as a JSON object
+              | nonsense
+              | ^
+            warning: 2 lines were no event and passed over
+        "#]],
     );
 }
 

@@ -322,6 +322,25 @@ fn an_agent_whose_next_attempt_has_only_begun_goes_on() {
     assert!(ran.out.contains("\"fine\""), "{}{}", ran.out, ran.err);
 }
 
+#[test]
+fn what_an_agent_on_a_branch_of_its_own_asks_is_answered_where_it_was_called() {
+    for policy in ["same_branch", "fresh_branch", "fork", "existing_branch", "new_session"] {
+        let flow = format!(
+            "antiphon: 1
+models:
+  lead: {{provider: scripted, replies: [[{{tool_call: {{name: agent, input: {{agent: hand, task: go}}}}}}], [{{text: led}}]]}}
+  hand: {{provider: scripted, replies: [[{{tool_call: {{name: bash, input: {{command: echo x}}}}}}], [{{text: done}}]]}}
+nodes: {{l: {{agent: {{model: lead, tools: [bash], agents: {{hand: {{model: hand, policy: {policy}}}}}}}}}}}
+"
+        );
+        let place = Place::new(&[("flow.yaml", &flow)]);
+        let asked = place.tell("run flow.yaml");
+        assert!(asked.contains("exit 3") && asked.contains("--approve l"), "{policy}: {asked}");
+        let answered = place.tell("resume last --approve l");
+        assert!(answered.contains("exit 0") && answered.contains("led"), "{policy}: {answered}");
+    }
+}
+
 /// An agent that asks for a word, and one that asks for one of several.
 pub(crate) const ASKS: &str = "\
 antiphon: 1

@@ -57,6 +57,22 @@ fn assert_clean(what: &str, text: &str) {
 }
 
 #[test]
+fn secrets_that_programs_print_are_not_in_the_journal() {
+    let flow = "\
+antiphon: 1
+nodes:
+  own: {command: {run: [sh, -c, 'echo \"is $TOK\"; echo \"told $TOK\" >&2'], env: {TOK: sk-0123456789abcdef}}}
+  ours: {command: [sh, -c, 'echo $OUR_API_KEY; echo $OUR_API_KEY >&2; exit 1']}
+";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    let run = place.command(&["run", "flow.yaml", "--json"]).env("OUR_API_KEY", "t0ps3cretly").output();
+    let told = String::from_utf8(run.expect("it runs").stdout).expect("text");
+    assert!(!told.contains("sk-0123456789abcdef") && !told.contains("t0ps3cretly"), "{told}");
+    assert!(told.contains("is $TOK") && told.contains("told $TOK"), "{told}");
+    assert!(told.contains("ended with code 1: $OUR_API_KEY"), "{told}");
+}
+
+#[test]
 fn secrets_that_programs_get_are_not_in_the_journal() {
     let flow = "\
 antiphon: 1

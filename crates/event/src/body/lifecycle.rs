@@ -30,6 +30,8 @@ pub struct HarnessStart {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HarnessEnd {
+    /// The agent that ran.
+    pub agent_id: Option<AgentId>,
     /// Why. A line of an older version may lack it.
     pub reason: Option<EndReason>,
     /// Model calls made.

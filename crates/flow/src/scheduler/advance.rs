@@ -38,8 +38,9 @@ impl Scheduler {
             return events.extend(self.skips.iter().map(|node| self.skip(*node, now)));
         }
         if self.cancel.is_none() {
-            if let Some(target) = self.takeable() {
-                return events.extend(self.fired_to(target).map(|edge| self.transition(edge, now)));
+            let taken = self.takeable();
+            if !taken.is_empty() {
+                return events.extend(taken.into_iter().map(|edge| self.transition(edge, now)));
             }
             if !self.ready.is_empty() && self.starts(now, events) {
                 return;

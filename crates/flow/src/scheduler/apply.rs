@@ -11,7 +11,7 @@ use super::effect::Wants;
 use super::settle::take_out;
 use super::spot::{Known, Prevented, Queue, Rare, Spot, Status, Why};
 use super::{Effect, Phase, Scheduler};
-use crate::definition::{NodeIndex, Work};
+use crate::definition::{EdgeIndex, NodeIndex, Work};
 
 impl Scheduler {
     /// Takes in an event of this run; events of other runs and of later versions change nothing.
@@ -248,8 +248,8 @@ impl Scheduler {
     }
 
     fn moved(&mut self, transition: &EdgeTransition) {
-        // Most edges lead on, and what they lead to was decided when their source ended; one that leads back has fired.
-        if transition.edge_type != EdgeType::Fallback && self.fired.is_empty() {
+        // Edges that lead on were decided when their source ended; many flows have no others.
+        if transition.edge_type != EdgeType::Fallback && self.flow.shape().regions.is_empty() {
             return;
         }
         let (Some(source), Some(target)) =
@@ -276,9 +276,9 @@ impl Scheduler {
             }
             return;
         }
-        let ends = &self.flow.shape().ends;
-        if let Some(place) = self.fired.iter().position(|edge| ends[*edge] == (source, target)) {
-            let edge = self.fired.remove(place);
+        let shape = self.flow.shape();
+        let leads_back = |edge: &&EdgeIndex| shape.back[**edge] && shape.ends[**edge].1 == target;
+        if let Some(&edge) = shape.leaving[source].iter().find(leads_back) {
             self.take(edge);
         }
     }

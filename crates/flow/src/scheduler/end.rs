@@ -206,16 +206,21 @@ impl Scheduler {
         if set.is_empty() && reply.writes.is_empty() {
             return Ok((None, None));
         }
-        let mut contributions = self.together(std::mem::take(&mut reply.writes));
+        let unfit = |error: state::Error| Failure::of(ErrorCode::Schema, error.to_string());
+        let mut contributions = self.together(std::mem::take(&mut reply.writes)).map_err(unfit)?;
         for (key, formula) in set {
             let moment = Moment { output: Some(&reply.output), ..self.moment(node, Handed::To(node)) };
             let value = formula
                 .json(&moment)
                 .map_err(|error| Failure::of(ErrorCode::Expression, format!("`set.{key}`: {error}")))?;
-            contributions.push((key.clone(), value));
+            match contributions.iter_mut().find(|(known, _)| known == key) {
+                None => contributions.push((key.clone(), value)),
+                Some((_, before)) => {
+                    *before = self.as_one(key, vec![before.clone(), value]).map_err(unfit)?;
+                }
+            }
         }
-        let state = self.state_after(node, &contributions);
-        let state = state.map_err(|error| Failure::of(ErrorCode::Schema, error.to_string()))?;
+        let state = self.state_after(node, &contributions).map_err(unfit)?;
         Ok((Some(contributions.into_iter().collect()), state))
     }
 
@@ -241,7 +246,7 @@ impl Scheduler {
     }
 
     /// Several contributions to one key become one, in order, as the key's reducer would fold them.
-    fn together(&self, writes: Vec<(String, Json)>) -> Vec<(String, Json)> {
+    fn together(&self, writes: Vec<(String, Json)>) -> Result<Vec<(String, Json)>, state::Error> {
         let mut by_key: Vec<(String, Vec<Json>)> =
             Vec::with_capacity(writes.len().min(self.state.keys().count()));
         for (key, value) in writes {
@@ -250,12 +255,18 @@ impl Scheduler {
                 Some((_, before)) => before.push(value),
             }
         }
-        let reduce = |key: &str| self.state.key(key).map_or(Reduce::Last, |key| key.reduce);
         let one = |(key, values): (String, Vec<Json>)| {
-            let value = reduce(&key).together(values);
-            (key, value)
+            let value = self.as_one(&key, values)?;
+            Ok((key, value))
         };
         by_key.into_iter().map(one).collect()
+    }
+
+    /// Contributions to one key as one.
+    fn as_one(&self, key: &str, contributions: Vec<Json>) -> Result<Json, state::Error> {
+        let reduce = self.state.key(key).map_or(Reduce::Last, |key| key.reduce);
+        let one = reduce.together(contributions);
+        one.map_err(|misfit| state::Error::Misfit { key: key.to_owned(), misfit })
     }
 
     /// Decides every edge that leaves the node.
@@ -347,7 +358,8 @@ impl Scheduler {
         events.push(self.attempt_event(now, attempt, Body::NodeEnd(end)));
         for (position, &edge) in shape.leaving[attempt.node].iter().enumerate() {
             let Body::NodeEnd(end) = &events[place].body else { unreachable!("it was just put there") };
-            if end.edges.get(position).is_some_and(|decision| decision.live) && !shape.back[edge] {
+            let is_taken = !shape.back[edge] || shape.hands_over;
+            if end.edges.get(position).is_some_and(|decision| decision.live) && is_taken {
                 events.push(self.transition(edge, now));
             }
         }

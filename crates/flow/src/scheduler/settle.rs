@@ -29,6 +29,19 @@ impl Scheduler {
             let own = matches!(self.flow.edges()[edge].when, When::If(_)) && !rerouted;
             self.decide_edge(edge, live, if own { Dead::Refused } else { Dead::Passed });
         }
+        if self.flow.shape().hands_over && self.fired.is_empty() {
+            self.leave_out();
+        }
+    }
+
+    /// Nobody is handed the work any more: who never had it is skipped.
+    fn leave_out(&mut self) {
+        for node in 0..self.spots.len() {
+            let spot = &self.spots[node];
+            if spot.status == Status::Pending && spot.queue == Queue::None {
+                self.enqueue(node, Queue::Skip);
+            }
+        }
     }
 
     /// Decides the edges that leave a node that was skipped.
@@ -212,6 +225,9 @@ impl Scheduler {
 
     /// A back edge wants to be taken; its loop is not at rest before it is.
     fn fire(&mut self, edge: EdgeIndex) {
+        if self.fired.contains(&edge) {
+            return;
+        }
         self.fired.push(edge);
         self.around(edge, |scheduler, region| scheduler.busy[region] += 1);
     }
@@ -227,11 +243,30 @@ impl Scheduler {
         }
     }
 
-    /// The first target of a back edge that has fired with nothing busy beyond it: all that fired to it may be taken.
-    pub(super) fn takeable(&self) -> Option<NodeIndex> {
-        let shape = self.flow.shape();
-        let mut targets = self.fired.iter().map(|edge| shape.ends[*edge].1);
-        targets.find(|target| self.busy[self.reach(*target)] == 0 || self.is_brought(*target))
+    /// The back edges that are taken now, as one pass: all that fired to one target with nothing busy beyond it. Where
+    /// several targets wait, one that reaches another goes before it, however long it waits; else the edges that were
+    /// declared first do.
+    pub(super) fn takeable(&self) -> Vec<EdgeIndex> {
+        let targets = || self.fired.iter().map(|edge| self.target(*edge));
+        let is_inner = |inner| targets().any(|outer| outer != inner && self.reaches(outer, inner));
+        let at_rest = |target| self.busy[self.reach(target)] == 0 || self.is_brought(target);
+        let is_next = |edge: &&EdgeIndex| {
+            let target = self.target(**edge);
+            at_rest(target) && !is_inner(target)
+        };
+        let Some(&first) = self.fired.iter().filter(is_next).min() else { return Vec::new() };
+        let along = |edge: &EdgeIndex| self.target(*edge) == self.target(first);
+        let mut taken: Vec<EdgeIndex> = self.fired.iter().copied().filter(along).collect();
+        taken.sort_unstable();
+        taken
+    }
+
+    fn source(&self, edge: EdgeIndex) -> NodeIndex {
+        self.flow.shape().ends[edge].0
+    }
+
+    fn target(&self, edge: EdgeIndex) -> NodeIndex {
+        self.flow.shape().ends[edge].1
     }
 
     /// The region of all that a target of a back edge reaches.
@@ -239,30 +274,50 @@ impl Scheduler {
         self.flow.shape().reach_of[target].expect("a back edge leads there")
     }
 
-    /// Whether a back edge has brought the run to a node that has not started since; others then join it.
+    /// Whether a back edge has brought the run to a node that has neither started nor been skipped since; others then
+    /// join it.
     fn is_brought(&self, target: NodeIndex) -> bool {
-        !self.spots[target].rare().brought.is_empty() && self.spots[target].queue == Queue::Ready
+        !self.spots[target].rare().brought.is_empty() && self.spots[target].queue != Queue::None
     }
 
-    /// The back edges to a node that have fired and were not taken.
-    pub(super) fn fired_to(&self, target: NodeIndex) -> impl Iterator<Item = EdgeIndex> + '_ {
-        let ends = &self.flow.shape().ends;
-        self.fired.iter().copied().filter(move |edge| ends[*edge].1 == target)
+    /// Whether forward edges lead from the target of a back edge to a node, or it is that node.
+    fn reaches(&self, target: NodeIndex, node: NodeIndex) -> bool {
+        self.flow.shape().regions[self.reach(target)].nodes.binary_search(&node).is_ok()
     }
 
     /// Goes round: all that was settled beyond the target is to be done again.
     pub(super) fn take(&mut self, edge: EdgeIndex) {
-        let target = self.flow.shape().ends[edge].1;
-        let joins_others = self.is_brought(target);
-        if !joins_others {
+        let target = self.target(edge);
+        let fired = self.fired.len();
+        self.fired.retain(|other| *other != edge);
+        let has_fired = self.fired.len() < fired;
+        if self.is_brought(target) {
+            self.spots[target].keep().brought.push(edge);
+        } else if !self.spots[target].busy() {
+            // One that is busy is left alone: nothing is taken to it, but earlier versions may have written so.
             self.reset(target);
-        }
-        self.spots[target].keep().brought.push(edge);
-        if !joins_others {
+            if self.spots[self.source(edge)].status.settled() {
+                self.decisions[edge] = Decision::Live;
+            }
+            self.spots[target].keep().brought.push(edge);
             self.enqueue(target, Queue::Ready);
             self.reconsider(target);
+            self.forget(target);
         }
-        self.around(edge, Self::calm);
+        if has_fired {
+            self.around(edge, Self::calm);
+        }
+    }
+
+    /// What had fired elsewhere from nodes that are to be done again is undecided again.
+    fn forget(&mut self, target: NodeIndex) {
+        let is_reset = |edge: &EdgeIndex| self.reaches(target, self.source(*edge));
+        let is_void = |edge: &EdgeIndex| self.target(*edge) != target && is_reset(edge);
+        let (void, fired): (Vec<_>, Vec<_>) = self.fired.iter().copied().partition(is_void);
+        self.fired = fired;
+        for edge in void {
+            self.around(edge, Self::calm);
+        }
     }
 
     fn reset(&mut self, target: NodeIndex) {
@@ -288,8 +343,8 @@ impl Scheduler {
                     let spot = &mut self.spots[self.flow.shape().ends[edge].1];
                     count(spot, self.decisions[edge], false);
                     count(spot, Decision::Undecided, true);
-                    self.decisions[edge] = Decision::Undecided;
                 }
+                self.decisions[edge] = Decision::Undecided;
             }
         }
     }

@@ -84,17 +84,16 @@ impl Reduce {
     }
 
     /// Several contributions as one, which folds to what they would fold to one after the other.
-    pub(crate) fn together(self, contributions: Vec<Json>) -> Json {
+    pub(crate) fn together(self, contributions: Vec<Json>) -> Result<Json, Misfit> {
         let mut each = contributions.into_iter().map(|contribution| self.addition(contribution));
         if each.len() > 1 && self == Self::Append {
-            return Json::concat(&each.collect::<Vec<_>>());
+            return Ok(Json::concat(&each.collect::<Vec<_>>()));
         }
         let first = each.next().unwrap_or_else(|| Json::from(()));
-        each.fold(first, |before, addition| match self {
-            Self::Last => addition,
-            Self::First => before,
-            // What cannot be folded is kept as it is, and refused when it is folded into the state.
-            _ => self.fold(Some(&before.value()), &addition.value()).map_or(addition, Json::from),
+        each.try_fold(first, |before, addition| match self {
+            Self::Last => Ok(addition),
+            Self::First => Ok(before),
+            _ => self.fold(Some(&before.value()), &addition.value()).map(Json::from),
         })
     }
 

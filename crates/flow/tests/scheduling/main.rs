@@ -1,5 +1,6 @@
 //! The rule of readiness, as tables: a flow in one line, what happens, and what the scheduler does about it.
 
+mod contribution;
 mod table;
 
 use expect_test::expect;
@@ -208,6 +209,133 @@ fn a_node_may_lead_back_to_itself() {
 }
 
 #[test]
+fn several_back_edges_to_one_node_that_may_run_no_more_skip_it_once() {
+    check(
+        "start > draft:x2 > check > draft, draft > style > draft \
+         | start | finish start | finish draft | finish check | finish style | finish draft | finish style | finish check",
+        expect![[r#"
+            start         run start
+            finish start  run draft
+            finish draft  run check, run style
+            finish check  wait
+            finish style  run draft#2
+            finish draft  run check#2, run style#2
+            finish style  wait
+            finish check  skip draft, skip style, skip check, end COMPLETED
+        "#]],
+    );
+    check(
+        "limit6 a > b > e:x1 > d:any, a > d > b, d > e \
+         | start | finish a | finish d | finish b | finish e | finish d | finish b",
+        expect![[r#"
+            start     run a
+            finish a  run b, run d
+            finish d  wait
+            finish b  run e
+            finish e  run b#2, run d#2
+            finish d  wait
+            finish b  skip e, end FAILED max_node_executions; b: it was ready, and the run stopped before it could start; e: it waits for `b`, which is not done; d: it was ready, and the run stopped before it could start
+        "#]],
+    );
+}
+
+#[test]
+fn of_back_edges_that_fired_together_the_outermost_is_taken_and_covers_the_others() {
+    check(
+        "a > b >1 b >1 a | start | finish a | finish b | finish a | finish b",
+        expect![[r#"
+            start     run a
+            finish a  run b
+            finish b  run a#2
+            finish a  run b#2
+            finish b  end COMPLETED
+        "#]],
+    );
+    check(
+        "start > research > write > review >1 write, review >1 research \
+         | start | finish start | finish research | finish write | finish review | finish research | finish write | finish review",
+        expect![[r#"
+            start            run start
+            finish start     run research
+            finish research  run write
+            finish write     run review
+            finish review    run research#2
+            finish research  run write#2
+            finish write     run review#2
+            finish review    end COMPLETED
+        "#]],
+    );
+    check(
+        "limit9 a > b > e > d:any, a > d > b, d > e \
+         | start | finish a | finish d | finish b | finish e | finish d | finish b | finish e",
+        expect![[r#"
+            start     run a
+            finish a  run b, run d
+            finish d  wait
+            finish b  run e
+            finish e  run b#2, run d#2
+            finish d  wait
+            finish b  run e#2
+            finish e  run b#3, run d#3
+        "#]],
+    );
+    check(
+        "a > x > y > s > end, x > slow, s >1 y, s >1 x | start | finish a | finish x | finish y | finish s | finish slow \
+         | finish end | finish x | finish y | finish s | finish slow | finish end",
+        expect![[r#"
+            start        run a
+            finish a     run x
+            finish x     run y, run slow
+            finish y     run s
+            finish s     run end
+            finish slow  wait
+            finish end   run x#2
+            finish x     run y#2, run slow#2
+            finish y     run s#2
+            finish s     run end#2
+            finish slow  wait
+            finish end   end COMPLETED
+        "#]],
+    );
+}
+
+#[test]
+fn a_back_edge_is_not_taken_any_more_once_its_source_is_to_run_again() {
+    check(
+        "a > x > s >1 x > slow, a > y > s, y > t >1 y | start | finish a | finish x | finish y | finish s | finish t \
+         | finish slow | finish y | finish t | finish s",
+        expect![[r#"
+            start        run a
+            finish a     run x, run y
+            finish x     run slow
+            finish y     run s, run t
+            finish s     wait
+            finish t     run y#2
+            finish slow  wait
+            finish y     run s#2, run t#2
+            finish t     wait
+            finish s     end COMPLETED
+        "#]],
+    );
+    check(
+        "a > x > s >1 x, a > y > s, y > t >1 y | start | finish a | finish x | finish y | finish t | finish s \
+         | finish y | finish t | finish x | finish s",
+        expect![[r#"
+            start     run a
+            finish a  run x, run y
+            finish x  wait
+            finish y  run s, run t
+            finish t  wait
+            finish s  run x#2, run y#2
+            finish y  run t#2
+            finish t  wait
+            finish x  run s#2
+            finish s  end COMPLETED
+        "#]],
+    );
+}
+
+#[test]
 fn a_failure_leaves_its_dependents_pending_and_lets_the_rest_go_on() {
     check(
         "a > b > c, x > y | start | fail a | finish x | finish y",
@@ -228,6 +356,34 @@ fn fail_fast_cuts_everything_off() {
             start   run a, run x
             fail a  cancel x, end FAILED node_failed; b: it waits for `a`, which failed; y: it waits for `x`, which was cancelled
         "]],
+    );
+}
+
+#[test]
+fn fail_fast_reaches_into_a_map() {
+    check(
+        "fail-fast max1 each3 | start | finish 0 | fail 1",
+        expect![[r#"
+            start     run 0
+            finish 0  run 1
+            fail 1    end FAILED node_failed; 2: it was ready, and the run stopped before it could start
+        "#]],
+    );
+    check(
+        "fail-fast max2 each4 | start | fail 1",
+        expect![[r#"
+            start   run 0, run 1
+            fail 1  cancel 0, end FAILED node_failed; 2: it was ready, and the run stopped before it could start; 3: it was ready, and the run stopped before it could start
+        "#]],
+    );
+    check(
+        "max1 each3 | start | fail 0 | finish 1 | finish 2",
+        expect![[r#"
+            start     run 0
+            fail 0    run 1
+            finish 1  run 2
+            finish 2  end FAILED node_failed
+        "#]],
     );
 }
 

@@ -4,7 +4,7 @@
 //! after the source's first execution, `>2` only after later ones. After a node's colon: `any`, a number to join, `pure`,
 //! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`, `text`
 //! (nothing else does as its output), and first of all `broken`: an expression that fails.
-//! Before the flow: `fail-fast`, `max2`, `limit3`.
+//! Before the flow: `fail-fast`, `max2`, `limit3`. Instead of a flow: `each3`, the items `0`, `1` and `2` of a map.
 //! Where every node has an edge that leads to it, the first one is the entry. The step `see a` shows what `a` gets,
 //! `worked` how long the run was at work, and `hours pass` leaves it without a process.
 
@@ -23,6 +23,9 @@ use antiphon_flow::{
 };
 use expect_test::Expect;
 use serde_json::Value;
+
+/// How many times something more may follow from one step.
+const ROUNDS_MAX: usize = 100;
 
 /// Builds the flow, takes the steps and compares what the scheduler did after each.
 pub(crate) fn check(line: &str, expect: Expect) {
@@ -85,7 +88,8 @@ impl Table {
             Err(refusal) => return format!("refused: {refusal}"),
             Ok(events) => self.take(events, &mut did),
         }
-        loop {
+        for round in 0.. {
+            assert!(round < ROUNDS_MAX, "it never comes to rest: {}", did.join(", "));
             let now = self.now();
             let events = self.scheduler.advance(now);
             if events.is_empty() {
@@ -224,6 +228,14 @@ fn flow(line: &str) -> Flow {
             last = Some(id);
         }
     }
+    if let Some(count) = items(&order) {
+        let mut each = Node::map(Formula::closure(|_| true), Node::function(Code::new(())));
+        if let Some(most) = limits.max_concurrency {
+            each = each.max_parallel(most);
+        }
+        let around = Flow::new("table").on_failure(policy).node("each", each).build().expect("a sound flow");
+        return around.of_items(0, count).expect("it is a map");
+    }
     let mut builder: Builder = Flow::new("table").limits(limits).on_failure(policy);
     if order.iter().all(|id| edges.iter().any(|edge| edge.to == *id)) {
         builder = builder.entry(&order[0]);
@@ -233,6 +245,11 @@ fn flow(line: &str) -> Flow {
         builder = builder.node(id, node);
     }
     edges.into_iter().fold(builder, Builder::edge).build().expect("a sound flow")
+}
+
+/// How many items there are, if what stands in place of nodes says so.
+fn items(order: &[String]) -> Option<usize> {
+    order.first()?.strip_prefix("each")?.parse().ok()
 }
 
 fn setting(word: &str, limits: &mut Limits, policy: &mut OnFailure) -> bool {

@@ -3,14 +3,14 @@
 //! The flat graph says which node an event is part of; here the node gets its place in a block and a message.
 //! Start reading at [`Conversation::apply`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use antiphon_event::body::session;
 use antiphon_event::{Body, Event, Kind, MessageId, RunId};
 use foldhash::fast::FixedState;
 
-use super::link::Links;
+use super::answer::Answers;
 use super::stage::Stage;
 use super::step::Step;
 use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
@@ -35,19 +35,11 @@ pub struct Conversation {
     /// What was said about the sources of a summary that has not come, by its id without `msg:`.
     pub(super) early: HashMap<Arc<str>, Vec<String>, FixedState>,
     pub(super) forest: Forest,
-    /// The result of each call and the output of each piece of code.
-    pub(super) answers: Links,
-    /// The call that each result and each output answers.
-    pub(super) calls: Links,
-    /// Results whose call has not come, and outputs whose code has not.
-    pub(super) unclaimed: Unclaimed,
-    pub(super) unclaimed_outputs: Unclaimed,
+    /// What belongs to which call.
+    pub(super) answers: Answers,
     /// The next number for a message id that several messages asked for.
     pub(super) numbers: HashMap<Arc<str>, u32, FixedState>,
 }
-
-/// What waits for the node that it answers, by the id it gives and by its run.
-pub(super) type Unclaimed = HashMap<Arc<str>, BTreeMap<u32, Place>, FixedState>;
 
 /// Where an event found its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +70,7 @@ impl Conversation {
     /// Takes in one event. `None` if it has no place in the tiers: a session-level one, unknown, or a repeat.
     pub fn apply(&mut self, event: &Event) -> Option<Placed> {
         self.stage.begin();
+        self.answers.begin();
         if !self.reducer.admit(event) {
             return None;
         }
@@ -99,7 +92,7 @@ impl Conversation {
             Change::Added | Change::Appended { .. } => self.place(&reduced, event),
         };
         if reduced.change == Change::Added {
-            self.link_answer(reduced.place, event);
+            self.link(reduced.place, event);
             self.link_adopted(reduced.place);
         }
         Some(placed)
@@ -185,16 +178,7 @@ impl Conversation {
 
     /// Results, progress, requests and output go to the message of what they are about.
     fn message_of_call(&self, event: &Event) -> Option<Place> {
-        let (id, kind) = match &event.body {
-            Body::ToolResult(result) => (result.id.as_str(), Kind::ToolCall),
-            Body::ToolProgress(progress) => (progress.tool_call_id.as_str(), Kind::ToolCall),
-            Body::Relay(relay) => (relay.tool_call_id.as_ref()?.as_str(), Kind::ToolCall),
-            Body::ReplProgress(progress) => (progress.id.as_str(), Kind::ReplInput),
-            Body::ReplOutput(output) => (output.id.as_str(), Kind::ReplInput),
-            _ => return None,
-        };
-        let run = event.head.run_id.as_ref()?;
-        let call = self.reducer.resolve(run, id, kind)?;
+        let call = self.called(event)?;
         self.block_of(call).map(|block| self.hyper.blocks[block as usize].message)
     }
 
@@ -318,53 +302,6 @@ impl Conversation {
         if parent != NOWHERE && !self.forest.together(parent, place) {
             self.forest.join(parent, place);
             self.hyper.messages[place as usize].parent = parent;
-        }
-    }
-
-    /// Puts a result to its call, or a call to the result that came before it.
-    fn link_answer(&mut self, node: Place, event: &Event) {
-        let (id, kind) = match &event.body {
-            Body::ToolResult(result) => (result.id.shared(), Kind::ToolCall),
-            Body::ReplOutput(output) => (output.id.shared(), Kind::ReplInput),
-            Body::ToolCall(call) => return self.claim(node, call.id.as_str(), Kind::ToolCall),
-            Body::ReplInput(input) => return self.claim(node, input.id.as_str(), Kind::ReplInput),
-            _ => return,
-        };
-        let run = event.head.run_id.as_ref();
-        if let Some(call) = run.and_then(|run| self.reducer.resolve(run, &id, kind)) {
-            self.answers.set(call, node);
-            self.calls.set(node, call);
-            return;
-        }
-        let run = self.node(node).map_or(0, |node| node.run_place);
-        let unclaimed = match kind {
-            Kind::ReplInput => &mut self.unclaimed_outputs,
-            _ => &mut self.unclaimed,
-        };
-        unclaimed.entry(id).or_default().insert(run, node);
-    }
-
-    fn claim(&mut self, call: Place, id: &str, kind: Kind) {
-        let unclaimed = match kind {
-            Kind::ReplInput => &self.unclaimed_outputs,
-            _ => &self.unclaimed,
-        };
-        let Some(unclaimed) = unclaimed.get(id) else {
-            return;
-        };
-        // Whoever has the id that was asked for is meant by everybody; a call that was renamed, only by its run.
-        let answer = if self.reducer.graph().place(id) == Some(call) {
-            let means_this = |answer: &Place| {
-                let run = self.node(*answer).map(|answer| &answer.run);
-                run.and_then(|run| self.reducer.resolve(run, id, kind)) == Some(call)
-            };
-            unclaimed.values().copied().filter(means_this).max()
-        } else {
-            self.node(call).and_then(|call| unclaimed.get(&call.run_place)).copied()
-        };
-        if let Some(answer) = answer {
-            self.answers.fill(call, answer);
-            self.calls.fill(answer, call);
         }
     }
 
@@ -498,9 +435,6 @@ impl Clone for Conversation {
             early: self.early.clone(),
             forest: self.forest.clone(),
             answers: self.answers.clone(),
-            calls: self.calls.clone(),
-            unclaimed: self.unclaimed.clone(),
-            unclaimed_outputs: self.unclaimed_outputs.clone(),
             numbers: self.numbers.clone(),
         }
     }

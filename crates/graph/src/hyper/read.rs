@@ -130,16 +130,6 @@ impl Conversation {
         children.map(|child| child.run_place).filter(|child| *child != run).collect()
     }
 
-    /// The result of a call, or the output of a piece of code.
-    pub fn answer_to(&self, call: Place) -> Option<&Node> {
-        self.answers.get(call).and_then(|place| self.node(place))
-    }
-
-    /// The call, or the piece of code, that a result or an output answers.
-    pub fn call_of(&self, answer: Place) -> Option<Place> {
-        self.calls.get(answer)
-    }
-
     /// The active messages, in the order of the walk.
     pub fn walk_messages(&self) -> impl Iterator<Item = Place> + '_ {
         self.stage.walk(0)

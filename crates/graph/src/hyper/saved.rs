@@ -1,6 +1,6 @@
 //! A [`Conversation`] put away and taken up again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use antiphon_event::{MessageId, RunId};
@@ -8,6 +8,7 @@ use foldhash::fast::FixedState;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::answer::{Callee, Latest, Stray};
 use super::stage::Stage;
 use super::step::Step;
 use super::{Active, Block, Chunk, Conversation, Hypergraph, Message, Speaker, Summary};
@@ -24,9 +25,10 @@ struct Saved {
     steps: Vec<Step>,
     active: Active,
     answers: Vec<(Place, Place)>,
-    unclaimed: Vec<(Arc<str>, BTreeMap<u32, Place>)>,
-    #[serde(default)]
-    unclaimed_outputs: Vec<(Arc<str>, BTreeMap<u32, Place>)>,
+    /// Answers with the calls they belong to.
+    calls: Vec<(Place, Place)>,
+    strays: Vec<((Arc<str>, Callee, u32), Stray)>,
+    latest: Vec<((Arc<str>, Callee), Latest)>,
     numbers: Vec<(Arc<str>, u32)>,
     #[serde(default)]
     awaited: Vec<(Arc<str>, Vec<Place>)>,
@@ -63,7 +65,8 @@ struct SavedMessage {
 impl Serialize for Conversation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let hyper = &self.hyper;
-        let answers = self.answers.iter().collect();
+        let linked = &self.answers;
+        let strays = linked.strays.iter().map(|(key, stray)| (key.clone(), stray.clone()));
         let saved = Saved {
             reducer: self.reducer.clone(),
             chunks: hyper
@@ -75,9 +78,10 @@ impl Serialize for Conversation {
             messages: hyper.messages.iter().map(save_message).collect(),
             steps: self.steps.clone(),
             active: hyper.active.clone(),
-            answers,
-            unclaimed: sorted(&self.unclaimed),
-            unclaimed_outputs: sorted(&self.unclaimed_outputs),
+            answers: linked.answers.iter().collect(),
+            calls: linked.calls.iter().collect(),
+            strays: strays.collect(),
+            latest: sorted(&linked.latest),
             numbers: sorted(&self.numbers),
             awaited: sorted(&self.awaited),
             early: sorted(&self.early),
@@ -87,8 +91,8 @@ impl Serialize for Conversation {
 }
 
 /// What a map holds, by key: what is equal is saved as equal text.
-fn sorted<V: Clone + Ord>(map: &HashMap<Arc<str>, V, FixedState>) -> Vec<(Arc<str>, V)> {
-    let mut entries: Vec<_> = map.iter().map(|(id, value)| (Arc::clone(id), value.clone())).collect();
+fn sorted<K: Clone + Ord, V: Clone + Ord>(map: &HashMap<K, V, FixedState>) -> Vec<(K, V)> {
+    let mut entries: Vec<_> = map.iter().map(|(id, value)| (id.clone(), value.clone())).collect();
     entries.sort_unstable();
     entries
 }
@@ -110,12 +114,14 @@ impl<'de> Deserialize<'de> for Conversation {
         let saved = Saved::deserialize(deserializer)?;
         saved.check().map_err(D::Error::custom)?;
         let mut conversation = Self { reducer: saved.reducer, steps: saved.steps, ..Self::default() };
-        for (call, answer) in saved.answers {
-            conversation.answers.set(call, answer);
-            conversation.calls.set(answer, call);
+        let linked = &mut conversation.answers;
+        saved.answers.into_iter().for_each(|(call, answer)| linked.answers.set(call, answer));
+        saved.calls.into_iter().for_each(|(answer, call)| linked.calls.set(answer, call));
+        for ((_, _, run), stray) in saved.strays.iter().filter(|(_, stray)| stray.call != NOWHERE) {
+            linked.lent.insert(stray.call, *run);
         }
-        conversation.unclaimed = saved.unclaimed.into_iter().collect();
-        conversation.unclaimed_outputs = saved.unclaimed_outputs.into_iter().collect();
+        linked.strays = saved.strays.into_iter().collect();
+        linked.latest = saved.latest.into_iter().collect();
         conversation.numbers = saved.numbers.into_iter().collect();
         conversation.awaited = saved.awaited.into_iter().collect();
         conversation.early = saved.early.into_iter().collect();
@@ -169,7 +175,15 @@ impl Saved {
             known.into_iter().all(|place| within(place, messages)) && within(step.block, blocks)
         });
         let known = |place: &Place| (*place as usize) < nodes;
-        let answers_fit = self.answers.iter().all(|(call, answer)| known(call) && known(answer));
+        let linked = self.answers.iter().chain(&self.calls);
+        let latest_fit = self.latest.iter().all(|(_, latest)| match latest {
+            Latest::Call(call) => known(call),
+            Latest::Waits(_) => true,
+        });
+        let strays_fit =
+            self.strays.iter().all(|(_, stray)| within(stray.call, nodes) && stray.nodes.iter().all(known));
+        let answers_fit =
+            linked.into_iter().all(|(from, to)| known(from) && known(to)) && latest_fit && strays_fit;
         let fit = chunks_fit && blocks_fit && messages_fit && steps_fit && answers_fit && awaited_fit;
         if !fit {
             return Err("the saved conversation points to places it does not have");

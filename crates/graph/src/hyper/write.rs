@@ -113,6 +113,9 @@ impl Serialize for ChunkContent<'_> {
                 _ => content.serialize_entry(&name, &value)?,
             }
         }
+        for (name, value) in node.extra() {
+            content.serialize_entry(name, value)?;
+        }
         content.end()
     }
 }

@@ -182,8 +182,11 @@ impl Driver {
     /// Whether an agent on another branch may turn out to have asked this: it is still being looked for.
     pub(super) fn may_be_away(&self, relay: &RelayId) -> bool {
         let is_found = self.tree.of_relay(relay).is_some() || self.tree.relays().contains(relay);
-        let unknown = |machine: &crate::tree::Machine| machine.away.values().any(|away| !away.is_known);
-        !is_found && (!self.announced.is_empty() || self.tree.machines.iter().any(unknown))
+        let is_unknown = |machine: usize| {
+            let mut aways = self.tree.machines[machine].away.values();
+            self.is_being_equipped(machine) || aways.any(|away| !away.is_known)
+        };
+        !is_found && (!self.announced.is_empty() || (0..self.tree.machines.len()).any(is_unknown))
     }
 
     /// Stops the agents on other branches that an agent has called.

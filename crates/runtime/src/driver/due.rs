@@ -29,10 +29,15 @@ impl Driver {
         self.timers.set(Instant::now() + timeout, Due::Overrun(machine, attempt));
     }
 
+    /// Sees to it that a run does not work longer than it may. One that has no time left does not begin again.
     pub(crate) fn limit_after(&mut self, machine: usize, limit: Option<Duration>) {
-        if let Some(limit) = limit {
-            let worked = Duration::from_millis(self.tree.machines[machine].mind.flow().worked_ms());
-            self.timers.set(Instant::now() + limit.saturating_sub(worked), Due::Limit(machine));
+        let Some(limit) = limit else { return };
+        let worked = Duration::from_millis(self.tree.machines[machine].mind.flow().worked_ms());
+        let left = limit.saturating_sub(worked);
+        if left.is_zero() {
+            self.overtime(machine);
+        } else {
+            self.timers.set(Instant::now() + left, Due::Limit(machine));
         }
     }
 

@@ -70,6 +70,12 @@ impl Sprint {
         self.turns >= TURNS_MAX || self.last - self.heeded >= TURNS_LAST
     }
 
+    /// The same where nothing was tried, so that nobody has looked at the clock.
+    fn turned_without_work(&mut self) -> bool {
+        self.last = Instant::now();
+        self.turned()
+    }
+
     /// Others were heard.
     fn heard(&mut self) {
         (self.turns, self.heeded) = (0, Instant::now());
@@ -102,11 +108,16 @@ impl Driver {
         if self.sprint.turns.is_multiple_of(TOLD_EVERY) {
             self.announce();
         }
-        if must_listen {
-            self.listen().await?;
-            self.sprint.heard();
+        if must_listen { self.listen().await } else { Ok(()) }
+    }
+
+    /// Lets others work, and heeds who wants something, if they have waited long enough.
+    pub(super) async fn listen_at_times(&mut self) -> Result<(), Fault> {
+        if !self.sprint.turned_without_work() {
+            return Ok(());
         }
-        Ok(())
+        self.announce();
+        self.listen().await
     }
 
     /// Lets others work, and heeds who wants something.
@@ -117,6 +128,7 @@ impl Driver {
         while let Ok(asked) = self.wishes.try_recv() {
             self.grant(asked).await?;
         }
+        self.sprint.heard();
         Ok(())
     }
 }

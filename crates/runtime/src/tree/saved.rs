@@ -182,7 +182,7 @@ impl Machine {
 fn inside(around: &Scheduler, attempt: Attempt, saved: flow::Saved) -> Option<Scheduler> {
     let flow = match &around.flow().nodes().get(attempt.node)?.work {
         Work::Flow(flow) | Work::Swarm(flow) => flow.clone(),
-        Work::Map(map) => Flow::of_items(around.flow().id(attempt.node).to_string(), map, saved.nodes()),
+        Work::Map(_) => around.flow().of_items(attempt.node, saved.nodes())?,
         _ => return None,
     };
     Scheduler::load(flow, saved, Some(around))

@@ -1,6 +1,8 @@
 //! Runs on the driver, one by one and inside one another.
 
 mod driver;
+mod endless;
 mod hands;
+mod inbox;
 mod leftover;
 mod nested;

@@ -16,7 +16,16 @@ const SEARCH_MAX: usize = 1024 * 1024 * 1024;
 
 /// Whether a branch is what was written, through its fork points.
 pub(super) fn verify(connection: &Connection, branch: &Branch) -> Result<Verdict, Trouble> {
-    let lineage = lineage(connection, branch)?;
+    let lineage = match lineage(connection, branch) {
+        // Not SQLite's doing: it gave something that no branch ever had.
+        Err(Trouble::Sqlite(error)) if error.sqlite_error_code().is_none() => {
+            let why =
+                format!("the row of the branch, or of one that it forks from, is not as it was: {error}");
+            let (branch, wrong) = (branch.clone(), Wrong::Changed);
+            return Ok(Verdict::Broken(Damage { branch, first: 1, last: 1, wrong, why }));
+        }
+        lineage => lineage?,
+    };
     let mut expected = record::genesis(&lineage[0].branch);
     for (index, part) in lineage.iter().enumerate() {
         if part.start != expected {

@@ -37,6 +37,7 @@ pub(super) fn script() -> impl Strategy<Value = Script> {
         1 => Just(CIRCLES),
         1 => Just(OWN_CHILDREN),
         1 => Just(SHARED),
+        2 => Just(LENT),
         1 => Just(VOICE_AND_MISSION),
     ];
     (table, 0_u8..6, 1_u8..4).prop_map(|(table, number, length)| Script { table, number, length })
@@ -344,6 +345,42 @@ const SHARED: &str = r#"
     -           summary        r ["msg:p$/m1"] "of p"
     -           summary        s ["msg:r"] "of p again"
     -           history_compacted r ["msg:s","msg:q$/m1"]
+"#;
+
+/// What runs say of calls that others make by the same ids, before they make them themselves, and if they never do.
+const LENT: &str = r#"
+    q$          tool_result    x "of q"
+    p$          tool_call      x bash {"of":"p"}
+    r$          tool_progress  g x "of r"
+    p$          tool_progress  g x "of p"
+    q$          tool_progress  g x "of q"
+    *q$         tool_progress  h% x "more of q"
+    q$          tool_call      x bash {"of":"q"}
+    p$          tool_result    x "of p" isError=true
+    q$          tool_result    x "again of q" isError=true
+    r$          tool_call      x bash {"of":"r"}
+    s$          tool_result    x "of s"
+    p$          tool_call      y bash {"of":"p"}
+    *s$         tool_progress  g% y "of s"
+    s$          tool_result    y "of s" isError=true
+    t$          tool_result    y "of t"
+    p$          tool_call      y bash {"again":"of p"} later=true
+    s$          relay          k permission y bash
+    s$          tool_call      y bash {"of":"s"}
+    p$          tool_progress  g0 y "of p"
+    t$          repl_output    z "of t" false
+    p$          repl_input     z "of p"
+    p$          tool_call      c bash {"by":"code"}
+    s$          repl_progress  z "of s" stdout
+    t$          repl_input     z "of t"
+    s$          repl_input     z "of s"
+    p$          repl_output    z "of p" true
+    p$          text           o "one id" index=0 later={"n":1e999}
+    p$          reasoning      o "for three"
+    p$          tool_call      o bash {"n":0}
+    p$          tool_call      p$/o bash {"n":1}
+    p$          tool_call      p$/o~2 bash {"n":2}
+    p$          tool_result    o "of o"
 "#;
 
 const SESSION: &str = r#"

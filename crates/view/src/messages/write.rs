@@ -193,11 +193,7 @@ impl Say<'_> {
                 _ => {}
             }
         }
-        let calls = self
-            .turn
-            .calls
-            .iter()
-            .filter_map(|block| self.node(*block).and_then(|node| call(self.conversation, node)));
+        let calls = self.turn.calls.iter().filter_map(|block| self.call_at(*block));
         Message::Assistant { content, reasoning: some(thoughts), tool_calls: some(calls.collect()) }
     }
 
@@ -217,23 +213,60 @@ impl Say<'_> {
 
     /// The nth call.
     pub(super) fn call(&self, nth: usize) -> Option<Call> {
-        self.turn
-            .calls
-            .get(nth)
-            .and_then(|block| self.node(*block))
-            .and_then(|node| call(self.conversation, node))
+        self.turn.calls.get(nth).and_then(|block| self.call_at(*block))
+    }
+
+    fn call_at(&self, block: Place) -> Option<Call> {
+        let place = self.conversation.block(block)?.node;
+        match self.conversation.node(place)?.body() {
+            Body::ToolCall(call) => Some(Call {
+                id: self.messages.ids.of(self.conversation, place)?,
+                name: call.name.clone(),
+                arguments: call.input.clone(),
+            }),
+            _ => None,
+        }
     }
 
     /// What came of the nth call.
     pub(super) fn answer(&self, nth: usize) -> Option<Message> {
         let place = self.conversation.block(*self.turn.calls.get(nth)?)?.node;
-        answer(self.conversation, place)
+        self.came_of(place)
     }
 
     /// What the nth piece of code printed.
     pub(super) fn printed(&self, nth: usize) -> Option<Message> {
         let place = self.conversation.block(*self.turn.codes.get(nth)?)?.node;
-        answer(self.conversation, place)
+        self.came_of(place)
+    }
+
+    /// What came of a call, or of code: its result, or that there is none yet.
+    fn came_of(&self, place: Place) -> Option<Message> {
+        let conversation = self.conversation;
+        let node = conversation.node(place)?;
+        let result = conversation.answer_to(place).and_then(|result| conversation.node(result));
+        match node.body() {
+            Body::ToolCall(call) => {
+                let (content, is_error) = match result.map(Node::body) {
+                    Some(Body::ToolResult(result)) => (Content::of_output(&result.output), result.is_error),
+                    _ => (Content::Text(NO_RESULT.to_owned()), Some(true)),
+                };
+                Some(Message::Tool {
+                    tool_call_id: self.messages.ids.of(conversation, place)?,
+                    name: call.name.clone(),
+                    content,
+                    is_error,
+                })
+            }
+            Body::ReplInput(_) => {
+                let content = match result.map(Node::body) {
+                    Some(Body::ReplOutput(output)) => repl_text(&output.stdout, output.error.as_deref()),
+                    _ => NO_RESULT.to_owned(),
+                };
+                Some(Message::User { content: Content::Text(content) })
+            }
+            _ => None,
+        }
     }
 }
 
@@ -245,58 +278,6 @@ fn user_content(content: &UserContent) -> Content {
     match content {
         UserContent::Text(text) => Content::Text(text.clone()),
         UserContent::Parts(parts) => Content::Parts(parts.clone()),
-    }
-}
-
-/// The id as the vendor knows it: without the run before it, and without the number that a run adds when the
-/// vendor uses an id again.
-fn raw_id(conversation: &Conversation, node: &Node) -> String {
-    let id = node.id().as_str();
-    let Some(own) = id.strip_prefix(node.run().as_str()).and_then(|rest| rest.strip_prefix('/')) else {
-        return id.to_owned();
-    };
-    let again = own.rsplit_once('~').filter(|(raw, number)| {
-        let first = &id[..id.len() - own.len() + raw.len()];
-        number.parse::<u32>().is_ok() && conversation.resolve(node.run(), first, Kind::ToolCall).is_some()
-    });
-    again.map_or(own, |(raw, _)| raw).to_owned()
-}
-
-fn call(conversation: &Conversation, node: &Node) -> Option<Call> {
-    match node.body() {
-        Body::ToolCall(call) => Some(Call {
-            id: raw_id(conversation, node),
-            name: call.name.clone(),
-            arguments: call.input.clone(),
-        }),
-        _ => None,
-    }
-}
-
-/// What came of a call, or of code: its result, or that there is none yet.
-fn answer(conversation: &Conversation, place: Place) -> Option<Message> {
-    let (node, result) = (conversation.node(place)?, conversation.answer_to(place));
-    match node.body() {
-        Body::ToolCall(call) => {
-            let (content, is_error) = match result.map(Node::body) {
-                Some(Body::ToolResult(result)) => (Content::of_output(&result.output), result.is_error),
-                _ => (Content::Text(NO_RESULT.to_owned()), Some(true)),
-            };
-            Some(Message::Tool {
-                tool_call_id: raw_id(conversation, node),
-                name: call.name.clone(),
-                content,
-                is_error,
-            })
-        }
-        Body::ReplInput(_) => {
-            let content = match result.map(Node::body) {
-                Some(Body::ReplOutput(output)) => repl_text(&output.stdout, output.error.as_deref()),
-                _ => NO_RESULT.to_owned(),
-            };
-            Some(Message::User { content: Content::Text(content) })
-        }
-        _ => None,
     }
 }
 

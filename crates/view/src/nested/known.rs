@@ -39,12 +39,30 @@ pub(super) struct Known {
     anywhere: ByRun,
     /// The session and branch that each is in, as far as they were said.
     named: BTreeMap<usize, Scope>,
+    /// The run that each began in.
+    began: BTreeMap<usize, RunId>,
 }
 
 impl Known {
     /// What a run of a session and branch calls by an id.
     pub(super) fn exact(&self, at: &At, id: &Arc<str>) -> Option<usize> {
         self.here.exact(at.run.as_ref()?, &at.key(id))
+    }
+
+    /// What a run has spoken of by an id, in whatever session and branch may be meant.
+    pub(super) fn spoken(&self, at: &At, id: &Arc<str>) -> Option<usize> {
+        let elsewhere = || self.anywhere.exact(at.run.as_ref()?, id).filter(|place| self.suits(at, *place));
+        self.exact(at, id).or_else(elsewhere)
+    }
+
+    /// Whether a node is what a run of a session and branch has begun by an id.
+    pub(super) fn has_begun(&self, at: &At, id: &Arc<str>, place: usize) -> bool {
+        self.exact(at, id) == Some(place) && self.began.get(&place) == at.run.as_ref()
+    }
+
+    /// Whether a node began in another run.
+    pub(super) fn is_others(&self, at: &At, place: usize) -> bool {
+        self.began.get(&place).is_some_and(|run| at.run.as_ref() != Some(run))
     }
 
     /// The node of what begins: the one it has already, else one that was kept for it.
@@ -60,12 +78,9 @@ impl Known {
     pub(super) fn about(&self, at: &At, id: &Arc<str>, is_open: impl Fn(usize) -> bool) -> Option<usize> {
         let run = at.run.as_ref();
         let key = at.key(id);
-        let exact = run.and_then(|run| self.here.exact(run, &key));
         let suits = |place: &usize| self.suits(at, *place);
-        let elsewhere = || run.and_then(|run| self.anywhere.exact(run, id)).filter(suits);
         let open_here = || self.here.about(run, &key, &is_open);
-        exact
-            .or_else(elsewhere)
+        self.spoken(at, id)
             .or_else(open_here)
             .or_else(|| self.anywhere.about(run, id, &is_open).filter(suits))
     }
@@ -75,6 +90,7 @@ impl Known {
         if let Some(run) = &at.run {
             self.here.begun(run, &at.key(id), place);
             self.anywhere.begun(run, id, place);
+            self.began.insert(place, run.clone());
         }
         self.name(at, place);
     }

@@ -1,6 +1,6 @@
 //! What comes of calls and of code, and who is nested under them.
 
-use antiphon_event::{Body, Event, Kind, RunId};
+use antiphon_event::{Body, Event, Kind};
 use antiphon_graph::{Change, Conversation, Place, Placed};
 
 use super::{Thread, answer_of, write};
@@ -16,13 +16,8 @@ impl Thread {
         entry: Option<u32>,
         changes: &mut Changes,
     ) {
-        let caller = || called(event).and_then(|(run, id, kind)| conversation.resolve(run, id, kind));
-        let attached = self.attached.get(&placed.node).copied();
-        let part = attached.or_else(|| caller().and_then(|node| self.part_of_node(conversation, node)));
-        // What is shown on its own stays so until a call takes it in.
-        let alone =
-            attached.is_none() && self.part_of.get(placed.block as usize).copied().flatten().is_some();
-        if let Some(part) = part.filter(|_| !alone) {
+        let call = conversation.call_of(placed.node);
+        if let Some(part) = call.and_then(|call| self.part_of_node(conversation, call)) {
             self.attach(conversation, part, placed.node, Some((placed.change, event)), changes);
             return;
         }
@@ -30,12 +25,7 @@ impl Thread {
             return;
         };
         match self.part_of.get(placed.block as usize).copied().flatten() {
-            None => {
-                let part = self.add_part(conversation, entry, placed.block, changes);
-                let id = called(event).map_or("", |(_, id, _)| id);
-                let run = conversation.node(placed.node).map_or(0, antiphon_graph::Node::run_place);
-                self.waiting.entry(id.to_owned()).or_default().entry(run).or_default().push(part);
-            }
+            None => _ = self.add_part(conversation, entry, placed.block, changes),
             Some(part) => match &event.body {
                 Body::ReplProgress(_) if self.options.collapse_tools => {}
                 Body::ReplProgress(progress) => self.grow(part, &progress.chunk, changes),
@@ -53,11 +43,11 @@ impl Thread {
         how: Option<(Change, &Event)>,
         changes: &mut Changes,
     ) {
-        self.attached.insert(node, part);
         let kind = conversation.node(node).map(antiphon_graph::Node::kind);
         if !matches!(kind, Some(Kind::ToolProgress | Kind::ReplProgress)) {
             let failed = write::PartView { thread: self, conversation, part }.member("isError").is_some();
-            answer_of(&mut self.parts, part).result = Some(node);
+            answer_of(&mut self.parts, part).result =
+                result_of(conversation, self.parts[part as usize].block);
             // What a result lost when it came again is not known any more.
             if let Some((Change::Updated, _)) = how {
                 return self.replace_part(conversation, part, changes);
@@ -78,6 +68,9 @@ impl Thread {
             progress.insert(at, node);
         }
         let last = progress.len() - 1;
+        if last == 0 {
+            self.members_changed(conversation, part, &["status"], changes);
+        }
         if self.options.collapse_tools || !changes.are_wanted() {
             return;
         }
@@ -97,40 +90,31 @@ impl Thread {
         }
     }
 
-    /// Answers that came before their call, and were shown on their own, go where they belong.
-    pub(super) fn adopt_answers(
-        &mut self,
-        conversation: &Conversation,
-        part: u32,
-        event: &Event,
-        changes: &mut Changes,
-    ) {
-        let id = match &event.body {
-            Body::ToolCall(call) => call.id.as_str(),
-            Body::ReplInput(input) => input.id.as_str(),
-            _ => return,
-        };
-        let call = conversation.block(self.parts[part as usize].block).map(|block| block.node);
-        let means_this = |alone: &u32| {
-            let block = conversation.block(self.parts[*alone as usize].block)?;
-            let answer = conversation.node(block.node)?;
-            let is_meant = answers(answer.kind()) == Some(event.kind())
-                && conversation.resolve(answer.run(), id, event.kind()) == call;
-            is_meant.then_some(block.node)
-        };
-        let Some(waiting) = self.waiting.get(id) else {
-            return;
-        };
-        // Whoever has the id that was asked for is meant by everybody; a call that was renamed, only by its run.
-        let everybody = conversation.node_place(id) == call;
-        let own = call.and_then(|call| conversation.node(call)).map_or(0, antiphon_graph::Node::run_place);
-        let runs = if everybody { waiting.range(..) } else { waiting.range(own..=own) };
-        let parts = runs.flat_map(|(_, parts)| parts);
-        let found: Vec<_> = parts.filter_map(|alone| Some((*alone, means_this(alone)?))).collect();
-        for (alone, node) in found {
-            self.hide_part(conversation, alone, changes);
-            self.attach(conversation, part, node, None, changes);
+    /// What was shown on its own or lent to another call goes to the call that has just come.
+    pub(super) fn adopt_answers(&mut self, conversation: &Conversation, part: u32, changes: &mut Changes) {
+        let freed = conversation.freed_call().and_then(|call| self.part_of_node(conversation, call));
+        if let Some(freed) = freed {
+            self.give_back(conversation, freed, changes);
         }
+        for node in conversation.moved_answers() {
+            let block = conversation.block_of(*node);
+            let alone = block.and_then(|block| self.part_of.get(block as usize).copied().flatten());
+            if let Some(alone) = alone {
+                self.hide_part(conversation, alone, changes);
+            }
+            self.attach(conversation, part, *node, None, changes);
+        }
+    }
+
+    /// Takes from a call what was lent to it.
+    fn give_back(&mut self, conversation: &Conversation, part: u32, changes: &mut Changes) {
+        let result = result_of(conversation, self.parts[part as usize].block);
+        let answer = answer_of(&mut self.parts, part);
+        answer.result = result;
+        let moved = conversation.moved_answers();
+        // Both stand in the order in which they came.
+        answer.progress.retain(|node| moved.binary_search(node).is_err());
+        self.replace_part(conversation, part, changes);
     }
 
     /// A call that came again is about to run.
@@ -234,23 +218,7 @@ impl Thread {
     }
 }
 
-/// What a result or progress is about: the run that says so, the id, and the type of what is meant.
-fn called(event: &Event) -> Option<(&RunId, &str, Kind)> {
-    let id = match &event.body {
-        Body::ToolResult(result) => result.id.as_str(),
-        Body::ToolProgress(progress) => progress.tool_call_id.as_str(),
-        Body::ReplProgress(progress) => progress.id.as_str(),
-        Body::ReplOutput(output) => output.id.as_str(),
-        _ => return None,
-    };
-    Some((event.head.run_id.as_ref()?, id, answers(event.kind())?))
-}
-
-/// The type of what a result or progress is about.
-fn answers(kind: Kind) -> Option<Kind> {
-    match kind {
-        Kind::ToolResult | Kind::ToolProgress => Some(Kind::ToolCall),
-        Kind::ReplOutput | Kind::ReplProgress => Some(Kind::ReplInput),
-        _ => None,
-    }
+/// The result of the call, or the code, that a block shows.
+fn result_of(conversation: &Conversation, block: Place) -> Option<Place> {
+    conversation.block(block).and_then(|block| conversation.answer_to(block.node))
 }

@@ -311,7 +311,9 @@ fn status(kind: Kind, answer: &Answer, result: Option<&Node>) -> Option<&'static
         (Kind::ToolCall, _, Some(Standing::Denied | Standing::Expired)) => Some("denied"),
         (Kind::ToolCall | Kind::ReplInput, Some(_), _) => Some(if failed { "error" } else { "complete" }),
         (Kind::ToolCall | Kind::ReplInput, None, Some(Standing::Pending)) => Some("waiting"),
-        (Kind::ToolCall, None, _) => Some(if answer.running { "running" } else { "proposed" }),
+        // Progress proves that a call has started, if nothing else said so.
+        (Kind::ToolCall, None, _) if answer.running || !answer.progress.is_empty() => Some("running"),
+        (Kind::ToolCall, None, _) => Some("proposed"),
         (Kind::ReplInput, None, _) => Some("running"),
         _ => None,
     }
