@@ -132,14 +132,9 @@ impl<'o> Live<'o> {
 
     /// Gives an answer. One to what has been asked, and is not any more, comes too late, which is told when that is read.
     async fn answer(&self, run: &Run, resolved: RelayResolved) -> Result<()> {
-        tokio::select! {
-            biased;
-            answered = run.answer(resolved) => match answered {
-                Err(Refusal::NotPending(_) | Refusal::Ended(_)) => Ok(()),
-                answered => Ok(answered?),
-            },
-            // One that is on its way when the run ends may be read by nobody.
-            () = over(run.clone()) => Ok(()),
+        match run.answer(resolved).await {
+            Err(Refusal::NotPending(_) | Refusal::Ended(_)) => Ok(()),
+            answered => Ok(answered?),
         }
     }
 
@@ -243,13 +238,6 @@ impl<'o> Live<'o> {
         self.decisions.ready(&self.standing)?;
         self.decisions.complain();
         Ok(if self.decisions.is_used_up() { report.outcome.into() } else { Exit::Refused })
-    }
-}
-
-/// Waits until a run neither works nor waits for people.
-async fn over(mut run: Run) {
-    while run.wait().await.is_ok_and(|report| report.outcome == Outcome::Paused) {
-        tokio::time::sleep(FRAME).await;
     }
 }
 

@@ -136,9 +136,14 @@ impl Run {
     }
 
     async fn wish(&self, wish: Wish) -> Result<(), Refusal> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, mut answer) = oneshot::channel();
         let ended = || Refusal::Ended(self.run.clone());
         self.wishes.send((wish, reply)).await.map_err(|_| ended())?;
-        answer.await.map_err(|_| ended())?
+        tokio::select! {
+            biased;
+            answer = &mut answer => answer.map_err(|_| ended())?,
+            // A wish that comes in the moment in which the driver goes stays in the channel, and nobody drops it.
+            () = self.wishes.closed() => answer.try_recv().map_err(|_| ended())?,
+        }
     }
 }
