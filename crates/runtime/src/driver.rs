@@ -8,6 +8,7 @@ mod away;
 mod code;
 mod due;
 mod sprint;
+mod wake;
 mod wish;
 mod work;
 
@@ -15,27 +16,24 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use antiphon_agent::Delta;
-use antiphon_agent::machine::{Input as Hears, Now as Moment, Returned};
-use antiphon_event::body::system::Amounts;
-use antiphon_event::{Body, CallId, Event, Json, Mode, RelayId, Spans, StopReason, StreamName, Timestamp};
+use antiphon_agent::machine::{Input as Hears, Now as Moment};
+use antiphon_event::{Body, Event, Json, Mode, RelayId, StopReason, Timestamp};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch, Claim, Fault};
 use futures_util::FutureExt;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use self::agent::Nowhere;
 use self::sprint::Sprint;
+pub(crate) use self::wake::Wake;
 use crate::away::Hold;
-use crate::budget::{Purse, Want, spending};
+use crate::budget::Purse;
 use crate::checkpoint::Keeper;
-use crate::code::{Asking, Evaluated};
 use crate::engine::Parts;
 use crate::mind::{Effect, Mind};
-use crate::model::Answered;
 use crate::outfit::Kit;
 use crate::perform::Outer;
 use crate::report::Report;
@@ -51,43 +49,6 @@ const BATCH_MAX: usize = 4096;
 const BATCH_KEPT: usize = 64;
 /// How often an append that the outside refused for a moment is repeated.
 const APPENDS_MAX: u32 = 20;
-
-/// What a node sends to the driver.
-#[derive(Debug)]
-pub(crate) enum Wake {
-    /// Its work is done.
-    Outcome(usize, Attempt, Result<Reply, Failure>),
-    /// It says something.
-    Said(usize, Attempt, Box<Event>),
-    /// It wants to spend something, and waits to hear whether it may.
-    Wants(usize, Attempt, Amounts, oneshot::Sender<String>),
-    /// It has spent something of what was set aside for it under this name, or without asking.
-    Spent(usize, Option<String>, Amounts),
-    /// An agent has, or cannot have, what it needs.
-    Equipped(usize, Result<Kit, String>),
-    /// The model of an agent says something.
-    Heard(usize, Attempt, Vec<Delta>),
-    /// The model of an agent has said all, or failed to.
-    Answered(usize, Attempt, Answered),
-    /// Code of an agent printed something.
-    Printed(usize, Attempt, Vec<(StreamName, String)>),
-    /// Code of an agent makes a call.
-    Called(usize, Attempt, Asking),
-    /// Code of an agent came to its end.
-    Evaluated(usize, Attempt, Evaluated),
-    /// A tool of an agent says something.
-    Progress(usize, Attempt, CallId, Json),
-    /// A tool of an agent came to an end.
-    Returned(usize, Attempt, CallId, Result<Returned, Failure>),
-    /// An agent on another branch came to an end.
-    CameBack(usize, Attempt, CallId, Result<Returned, Failure>),
-    /// Only people can get an agent on another branch further.
-    Waits(usize, Attempt),
-    /// An agent on another branch asks people something, or was answered, and whether nobody was told here before.
-    Mirrored(usize, Attempt, Box<Event>, bool),
-    /// An answer has reached an agent on another branch, or was refused there.
-    Forwarded(usize, Attempt, Result<(), Refusal>, Option<oneshot::Sender<Result<(), Refusal>>>),
-}
 
 /// What is due at some moment.
 #[derive(Debug)]
@@ -286,17 +247,6 @@ impl Driver {
             () = until(inbox) => {}
         }
         Ok(true)
-    }
-
-    /// Takes in all that nodes have sent by now, or about so many events of it: a record is read as a whole.
-    fn hear(&mut self, events_max: usize) {
-        for _ in 0..WAKES_MAX {
-            if self.batch.len() >= events_max {
-                break;
-            }
-            let Ok(wake) = self.woken.try_recv() else { break };
-            self.wake(wake);
-        }
     }
 
     /// Does what is due by now, also while there is always something else to do; whether anything was.
@@ -605,82 +555,6 @@ impl Driver {
     /// Tells readers how far it has come.
     fn announce(&self) {
         self.progress.send_if_modified(|progress| std::mem::replace(&mut progress.seq, self.seq) != self.seq);
-    }
-
-    fn wake(&mut self, wake: Wake) {
-        match wake {
-            Wake::Outcome(machine, attempt, result) => {
-                if self.has_task(machine, attempt) {
-                    self.tree.machines[machine].tasks.remove(attempt.node);
-                    self.working -= 1;
-                    self.try_feed(machine, Input::Outcome { attempt, result });
-                    self.forfeit(machine, attempt.node);
-                }
-            }
-            Wake::Said(machine, attempt, event) => self.said(machine, attempt, *event),
-            Wake::Wants(machine, attempt, amounts, reply) => {
-                self.wants(Want { machine, attempt, amounts, reply });
-            }
-            Wake::Spent(machine, id, amounts) => self.settles(machine, id, amounts),
-            Wake::Equipped(machine, kit) => self.equipped(machine, kit),
-            Wake::Heard(machine, attempt, deltas) => {
-                if self.has_task(machine, attempt) {
-                    self.try_tell(machine, Hears::Said(deltas));
-                }
-            }
-            Wake::Answered(machine, attempt, answered) => self.answered(machine, attempt, answered),
-            Wake::Printed(machine, attempt, chunks) => self.printed(machine, attempt, chunks),
-            Wake::Called(machine, attempt, asking) => self.called(machine, attempt, asking),
-            Wake::Evaluated(machine, attempt, evaluated) => self.evaluated(machine, attempt, evaluated),
-            Wake::Progress(machine, attempt, call, content) => {
-                if self.has_task(machine, attempt) {
-                    self.try_tell(machine, Hears::Progress(call, content));
-                }
-            }
-            Wake::Returned(machine, attempt, call, result) => self.returned(machine, attempt, call, result),
-            Wake::CameBack(machine, attempt, call, result) => self.came_back(machine, attempt, call, result),
-            Wake::Waits(machine, attempt) => self.away_waits(machine, attempt),
-            Wake::Mirrored(machine, attempt, event, is_new) => {
-                self.mirrored(machine, attempt, *event, is_new);
-            }
-            Wake::Forwarded(machine, attempt, result, reply) => {
-                self.forwarded(machine, attempt, result, reply);
-            }
-        }
-    }
-
-    /// Whether this work is under way: not something that was cut off or repeated.
-    fn has_task(&self, machine: usize, attempt: Attempt) -> bool {
-        self.tree.machines[machine].tasks.get(attempt.node).is_some_and(|task| task.attempt == attempt)
-    }
-
-    /// Takes in what a node says while it works; what comes after its end is dropped.
-    fn said(&mut self, machine: usize, attempt: Attempt, mut event: Event) {
-        let scheduler = self.tree.machines[machine].mind.flow();
-        if scheduler.executing(attempt).is_none() {
-            return;
-        }
-        if let (None, Body::Usage(usage)) = (&event.head.run_id, &event.body) {
-            let amounts = spending(usage);
-            self.spent(machine, None, amounts);
-        }
-        let scheduler = self.tree.machines[machine].mind.flow();
-        event.head.at = Some(self.at());
-        event.head.trace_id = scheduler.trace().cloned();
-        if scheduler.trace().is_some() {
-            let node = scheduler.span_of(attempt);
-            (event.head.span_id, event.head.parent_span_id) = match &event.head.run_id {
-                Some(run) => (Some(Spans::of(run).own()), Some(node)),
-                None => (Some(node), Some(Spans::of(&scheduler.origin().run).own())),
-            };
-        }
-        event.head.run_id.get_or_insert_with(|| scheduler.origin().run.clone());
-        event.head.event_flow_id.clone_from(&scheduler.origin().turn);
-        event.head.node_id = Some(scheduler.flow().id(attempt.node).clone());
-        if !scheduler.origin().path.is_empty() {
-            event.head.node_path = Some(scheduler.path(attempt.node));
-        }
-        self.batch.push(event);
     }
 
     fn stand(&self, standing: Standing) {
