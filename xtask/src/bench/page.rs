@@ -345,7 +345,7 @@ mod tests {
             is one node, many, and one; a cycle is two nodes in turn; a map has one node for each item. The last three are the
             workloads LangGraph measures itself with, whose nodes do something. To spawn a task that does nothing and join it
             takes 2.00 µs of wall time at best, where a thousand are spawned before they are joined, as in a fan-out, 3.00 µs, if
-            a task does so, as the driver is one; the main function of a program takes 20.0 and 4.00 µs. *Spawns* is the best wall
+            a task does so, as one starts the runs here; the main function of a program takes 20.0 and 4.00 µs. *Spawns* is the best wall
             time over that of a task, and the exponent is that of the best wall time.
 
             | flow | nodes | wall | best | processor | spawns | exponent |

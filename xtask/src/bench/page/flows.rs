@@ -79,7 +79,7 @@ pub(super) fn section(flows: &Flows) -> String {
         is one node, many, and one; a cycle is two nodes in turn; a map has one node for each item. The last three are the\n\
         workloads LangGraph measures itself with, whose nodes do something. To spawn a task that does nothing and join it\n\
         takes {} µs of wall time at best, where a thousand are spawned before they are joined, as in a fan-out, {} µs, if\n\
-        a task does so, as the driver is one; the main function of a program takes {} and {} µs. *Spawns* is the best wall\n\
+        a task does so, as one starts the runs here; the main function of a program takes {} and {} µs. *Spawns* is the best wall\n\
         time over that of a task, and the exponent is that of the best wall time.\n\n\
         | flow | nodes | wall | best | processor | spawns | exponent |\n|---|---:|---:|---:|---:|---:|---:|\n{lines}\n\
         What a step of a cycle adds to the file:\n\n| steps | bytes per step |\n|---:|---:|\n{weights}",
