@@ -133,7 +133,7 @@ enum Phase {
     Ended(NodeStatus),
 }
 
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Layer {
     unsettled: usize,
     open: bool,

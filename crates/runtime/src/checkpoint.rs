@@ -16,14 +16,14 @@ use crate::resume::{flow_of, is_root};
 use crate::tree::{Saved, Tree};
 
 /// What is saved: to be raised whenever a machine, or how it is written, changes.
-const FORM: Form = Form { name: "run", version: 4 };
+const FORM: Form = Form { name: "run", version: 5 };
 
 /// After how many events the next one is saved, unless the engine is told otherwise.
 pub(crate) const EVERY: u64 = 5_000;
 
 /// How many bytes of it there may be for each event since the last, so that what is written for an event does not grow
 /// with the history.
-const BYTES_PER_EVENT: u64 = 32;
+const BYTES_PER_EVENT: u64 = 8;
 /// What is no larger than this is small whatever the number of events.
 const SMALL: u64 = 64 * 1024;
 

@@ -187,6 +187,7 @@ impl Scheduler {
         self.shift(node, |spot| deputy = spot.kept().and_then(Rare::finish));
         let spot = &mut self.spots[node];
         spot.context = Known::default();
+        spot.started = None;
         // The driver sees to a bound that is not its own.
         let own = end.error.as_ref().filter(|error| error.limit_around.is_none());
         if let Some(limit) = own.and_then(|error| error.limit.clone()) {

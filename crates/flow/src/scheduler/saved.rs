@@ -1,7 +1,7 @@
 //! [`Saved`]: a run of a flow as it can be written down, and taken up again without the events that led to it.
 //!
-//! The flow itself is not in it; what is there fits only a flow of the same shape. A node is a short list of numbers,
-//! as there may be many. Start reading at [`Scheduler::save`].
+//! The flow itself is not in it; what is there fits only a flow of the same shape. Nodes are columns of small numbers, as
+//! there may be many, and it is written again and again. Start reading at [`Scheduler::save`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -11,7 +11,8 @@ use antiphon_event::{Json, Mode, StopReason, Timestamp};
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::spot::{Dead, Decision, Known, Queue, Rare, Spot, Status};
+use super::settle::count;
+use super::spot::{Dead, Decision, Queue, Rare, Spot, Status};
 use super::{Around, Clockwork, Layer, Names, Origin, Phase, Scheduler};
 use crate::definition::{EdgeIndex, Flow, NodeIndex};
 
@@ -26,10 +27,11 @@ pub struct Saved {
     around: Option<BTreeMap<String, (Given, u8, u32)>>,
     state: BTreeMap<String, Json>,
     phase: Phase,
-    spots: Vec<Row>,
+    spots: Columns,
     decisions: Vec<u8>,
     busy: Vec<u32>,
-    layers: Vec<Layer>,
+    /// Twice the number of unsettled nodes of each, and one more if it is open.
+    layers: Vec<usize>,
     ready: VecDeque<NodeIndex>,
     skips: VecDeque<NodeIndex>,
     follow: VecDeque<NodeIndex>,
@@ -50,8 +52,21 @@ pub struct Saved {
 /// Something that may be `null`, or nothing.
 type Given = Option<(Json,)>;
 
-/// A node: its flags, execution, attempt, counts of edges, output, when it started, and what is rare.
-type Row = (u8, u32, u32, [u32; 3], Given, Option<i64>, Option<Box<Rare>>);
+/// The nodes: a number each in the first three, and in the others what only some have.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Columns {
+    flags: Vec<u8>,
+    executions: Vec<u32>,
+    attempts: Vec<u32>,
+    /// Of those whose flags say so.
+    outputs: Vec<Json>,
+    /// When they started, in milliseconds.
+    started: Vec<(NodeIndex, i64)>,
+    rare: Vec<(NodeIndex, Box<Rare>)>,
+}
+
+/// The flag of a node that gave something.
+const GAVE: u8 = 1 << 7;
 
 const STATUSES: [Status; 7] = [
     Status::Pending,
@@ -80,7 +95,7 @@ fn number<T: PartialEq>(table: &[T], word: &T) -> u8 {
 impl Saved {
     /// How many nodes it has.
     pub fn nodes(&self) -> usize {
-        self.spots.len()
+        self.spots.flags.len()
     }
 }
 
@@ -95,10 +110,10 @@ impl Scheduler {
             around: self.around.as_ref().map(|around| around.save()),
             state: self.state.written().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
             phase: self.phase.clone(),
-            spots: self.spots.iter().map(row).collect(),
+            spots: Columns::of(&self.spots),
             decisions: self.decisions.iter().map(|decision| number(&DECISIONS, decision)).collect(),
             busy: self.busy.clone(),
-            layers: self.layers.clone(),
+            layers: self.layers.iter().map(|layer| layer.unsettled << 1 | usize::from(layer.open)).collect(),
             ready: self.ready.clone(),
             skips: self.skips.clone(),
             follow: self.follow.clone(),
@@ -118,13 +133,18 @@ impl Scheduler {
     /// The run that was written down, of this flow; in the run of a map, inside the run around it. Nothing if the flow
     /// is not what it was.
     pub fn load(flow: Flow, saved: Saved, around: Option<&Self>) -> Option<Self> {
-        if saved.shape != fingerprint(&flow) || saved.spots.len() != flow.nodes().len() {
+        if saved.shape != fingerprint(&flow) || saved.nodes() != flow.nodes().len() {
             return None;
         }
         let [executing, paused, failed, cancelled] = saved.counts;
         let keys = around.filter(|_| saved.origin.item).map_or(&flow.0.initial, |around| &around.state);
-        let spots = saved.spots.into_iter().map(spot).collect::<Option<Vec<_>>>()?;
         let decision = |number: &u8| DECISIONS.get(usize::from(*number)).copied();
+        let decisions = saved.decisions.iter().map(decision).collect::<Option<Vec<_>>>()?;
+        if decisions.len() != flow.edges().len() {
+            return None;
+        }
+        let spots = saved.spots.spots(&flow.shape().entering, &decisions)?;
+        let layer = |number: usize| Layer { unsettled: number >> 1, open: number & 1 == 1 };
         Some(Self {
             state: keys.again(saved.state),
             around: match saved.around {
@@ -133,14 +153,14 @@ impl Scheduler {
             },
             resting: spots.iter().filter(|spot| spot.rests()).count(),
             spots,
-            decisions: saved.decisions.iter().map(decision).collect::<Option<_>>()?,
+            decisions,
             names: Names::of(&saved.origin),
             origin: saved.origin,
             task: saved.task,
             items: saved.items,
             phase: saved.phase,
             busy: saved.busy,
-            layers: saved.layers,
+            layers: saved.layers.into_iter().map(layer).collect(),
             ready: saved.ready,
             skips: saved.skips,
             follow: saved.follow,
@@ -189,34 +209,58 @@ impl Around {
     }
 }
 
-fn row(spot: &Spot) -> Row {
-    let flags = number(&STATUSES, &spot.status)
-        | number(&QUEUES, &spot.queue) << 3
-        | u8::from(spot.again) << 5
-        | u8::from(spot.leaving_line) << 6;
-    let edges = [spot.undecided, spot.live, spot.refused];
-    let output = spot.output.clone().map(|output| (output,));
-    let started = spot.started.map(Timestamp::millis);
-    (flags, spot.execution, spot.attempt, edges, output, started, spot.rare.clone())
+impl Columns {
+    fn of(spots: &[Spot]) -> Self {
+        let started = |(node, spot): (NodeIndex, &Spot)| Some((node, spot.started?.millis()));
+        let rare = |(node, spot): (NodeIndex, &Spot)| Some((node, spot.rare.clone()?));
+        Self {
+            flags: spots.iter().map(flags).collect(),
+            executions: spots.iter().map(|spot| spot.execution).collect(),
+            attempts: spots.iter().map(|spot| spot.attempt).collect(),
+            outputs: spots.iter().filter_map(|spot| spot.output.clone()).collect(),
+            started: spots.iter().enumerate().filter_map(started).collect(),
+            rare: spots.iter().enumerate().filter_map(rare).collect(),
+        }
+    }
+
+    /// The nodes, with these edges entering each of them; nothing if the columns do not fit each other.
+    fn spots(self, entering: &[Vec<EdgeIndex>], decisions: &[Decision]) -> Option<Vec<Spot>> {
+        let mut outputs = self.outputs.into_iter();
+        let mut spots = Vec::with_capacity(entering.len());
+        for (node, entering) in entering.iter().enumerate() {
+            let flags = self.flags[node];
+            let mut spot = Spot {
+                status: *STATUSES.get(usize::from(flags & 7))?,
+                queue: *QUEUES.get(usize::from(flags >> 3 & 3))?,
+                again: flags >> 5 & 1 == 1,
+                leaving_line: flags >> 6 & 1 == 1,
+                execution: *self.executions.get(node)?,
+                attempt: *self.attempts.get(node)?,
+                output: if flags & GAVE == 0 { None } else { Some(outputs.next()?) },
+                ..Spot::new(0)
+            };
+            for edge in entering {
+                count(&mut spot, decisions[*edge], true);
+            }
+            spots.push(spot);
+        }
+        for (node, started) in self.started {
+            spots.get_mut(node)?.started = Timestamp::from_millis(started);
+        }
+        for (node, rare) in self.rare {
+            spots.get_mut(node)?.rare = Some(rare);
+        }
+        Some(spots)
+    }
 }
 
-fn spot((flags, execution, attempt, edges, output, started, rare): Row) -> Option<Spot> {
-    let [undecided, live, refused] = edges;
-    Some(Spot {
-        status: *STATUSES.get(usize::from(flags & 7))?,
-        queue: *QUEUES.get(usize::from(flags >> 3 & 3))?,
-        again: flags >> 5 & 1 == 1,
-        leaving_line: flags >> 6 & 1 == 1,
-        execution,
-        attempt,
-        undecided,
-        live,
-        refused,
-        output: output.map(|(output,)| output),
-        started: started.and_then(Timestamp::from_millis),
-        context: Known::default(),
-        rare,
-    })
+fn flags(spot: &Spot) -> u8 {
+    let gave = if spot.output.is_some() { GAVE } else { 0 };
+    number(&STATUSES, &spot.status)
+        | number(&QUEUES, &spot.queue) << 3
+        | u8::from(spot.again) << 5
+        | u8::from(spot.leaving_line) << 6
+        | gave
 }
 
 /// What must be the same of a flow for what was written down to fit: its nodes and edges, and how its state is folded.

@@ -375,7 +375,7 @@ fn enough(spot: &Spot, wanted: u32) -> Option<bool> {
 }
 
 /// Counts an edge in, or out, among those that enter its target.
-fn count(spot: &mut Spot, decision: Decision, add: bool) {
+pub(super) fn count(spot: &mut Spot, decision: Decision, add: bool) {
     let counter = match decision {
         Decision::Undecided | Decision::Held(_) => &mut spot.undecided,
         Decision::Live => &mut spot.live,

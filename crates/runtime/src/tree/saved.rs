@@ -76,7 +76,7 @@ impl Tree {
     pub(crate) fn weight(&self) -> usize {
         let nodes =
             self.machines.iter().filter_map(|machine| Some(machine.mind.as_flow()?.flow().nodes().len()));
-        nodes.sum::<usize>() * 40
+        nodes.sum::<usize>() * 12
     }
 
     /// The machines that were written down; nothing if they do not fit the flow that the run is of.
