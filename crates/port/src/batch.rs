@@ -5,19 +5,28 @@ use std::sync::Arc;
 
 use antiphon_event::Event;
 
+/// Which part of a batch may be room for more; to have less means to move its events.
+const SPARE_PART: usize = 4;
+
 /// One event or more, in order. Cloning shares them, so that whoever appends them can keep them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Batch(Arc<[Event]>);
+pub struct Batch(Arc<Vec<Event>>);
 
 impl Batch {
     /// The events as a batch; nothing if there are none.
     pub fn new(events: Vec<Event>) -> Option<Self> {
-        (!events.is_empty()).then(|| Self(events.into()))
+        (!events.is_empty()).then(|| Self(Arc::new(events)))
     }
 
-    /// The same of a list that more will be put into, which keeps its room.
+    /// The same of a list that more will be put into, which is left with room for as many.
     pub fn take(events: &mut Vec<Event>) -> Option<Self> {
-        (!events.is_empty()).then(|| Self(events.drain(..).collect()))
+        let room = Vec::with_capacity(events.len());
+        let mut taken = std::mem::replace(events, room);
+        // A journal in memory keeps it as it is.
+        if taken.capacity() - taken.len() > taken.len() / SPARE_PART {
+            taken.shrink_to_fit();
+        }
+        Self::new(taken)
     }
 
     /// The last event: there always is one.
@@ -28,7 +37,7 @@ impl Batch {
 
 impl From<Event> for Batch {
     fn from(event: Event) -> Self {
-        Self(Arc::new([event]))
+        Self(Arc::new(vec![event]))
     }
 }
 

@@ -230,6 +230,7 @@ impl Driver {
             return Ok(false);
         }
         self.announce();
+        self.sprint.rested();
         self.batch.shrink_to(BATCH_KEPT);
         let timer = self.timers.next();
         let inbox = self.parts.inbox.then_some(self.inbox_at);
@@ -496,7 +497,7 @@ impl Driver {
     async fn commit(&mut self) -> Result<(), Fault> {
         self.append_all().await?;
         if !self.effects.is_empty() {
-            self.sprint.begin();
+            self.sprint.begin(self.effects.len());
             let mut effects = std::mem::take(&mut self.effects);
             for (machine, effect) in effects.drain(..) {
                 self.perform(machine, effect);

@@ -5,11 +5,13 @@
 
 use std::time::Duration;
 
+use antiphon_event::Timestamp;
 use antiphon_flow::{Attempt, Input};
 use antiphon_port::Fault;
 use tokio::time::Instant;
 
 use super::{Driver, WAKES_MAX};
+use crate::clock::Clock;
 
 /// How many turns may follow each other, and for how long, without a look at wishes and timers. To let others work
 /// wakes another thread: after every 64 turns that was a tenth of the time of a chain.
@@ -21,6 +23,10 @@ const TOLD_EVERY: u32 = 8;
 /// at the clock takes as long as a small piece of work.
 const TIMED: u32 = 16;
 const TIMED_TOGETHER: u32 = 4;
+/// Of so many pieces of work or fewer the first is timed from the end of the last one: a small turn takes no time.
+const FEW: usize = 4;
+/// How long what the clock said is what time it is: times of events are in milliseconds.
+const MOMENT_LASTS: Duration = Duration::from_micros(250);
 /// How long one piece of work may take that is tried, or those that are timed together, and all of one turn.
 const ONE_MAX: Duration = Duration::from_micros(100);
 const ALL_MAX: Duration = Duration::from_millis(10);
@@ -34,18 +40,45 @@ pub(super) struct Sprint {
     last: Instant,
     tried: u32,
     over: bool,
+    /// Whether time has passed since it last looked at the clock.
+    has_rested: bool,
+    /// What time it was, and when that was asked.
+    told: Option<(Timestamp, Instant)>,
 }
 
 impl Sprint {
     pub(super) fn new() -> Self {
         let now = Instant::now();
-        Self { turns: 0, heeded: now, since: now, last: now, tried: 0, over: false }
+        Self {
+            turns: 0,
+            heeded: now,
+            since: now,
+            last: now,
+            tried: 0,
+            over: false,
+            has_rested: false,
+            told: None,
+        }
     }
 
-    /// A turn begins.
-    pub(super) fn begin(&mut self) {
-        let now = Instant::now();
-        (self.since, self.last, self.tried, self.over) = (now, now, 0, false);
+    /// A turn begins, with so many pieces of work.
+    pub(super) fn begin(&mut self, pieces: usize) {
+        if self.has_rested || pieces > FEW {
+            (self.last, self.has_rested) = (Instant::now(), false);
+        }
+        (self.since, self.tried, self.over) = (self.last, 0, false);
+    }
+
+    /// What time it is: as it was told shortly before, or else as the clock says.
+    fn moment(&mut self, clock: &dyn Clock) -> Timestamp {
+        match self.told {
+            Some((at, asked)) if !self.has_rested && self.last - asked < MOMENT_LASTS => at,
+            _ => {
+                let at = clock.now();
+                self.told = Some((at, self.last));
+                at
+            }
+        }
     }
 
     /// Something was tried.
@@ -62,6 +95,13 @@ impl Sprint {
     /// The driver has waited for something, so others want to be heard.
     pub(super) fn waited(&mut self) {
         self.turns = TURNS_MAX;
+        self.rested();
+    }
+
+    /// Time has passed, and nobody knows how much.
+    pub(super) fn rested(&mut self) {
+        self.has_rested = true;
+        self.told = None;
     }
 
     /// A turn ends: whether others have waited long enough.
@@ -78,7 +118,9 @@ impl Sprint {
 
     /// Others were heard.
     fn heard(&mut self) {
-        (self.turns, self.heeded) = (0, Instant::now());
+        let now = Instant::now();
+        (self.turns, self.heeded, self.last) = (0, now, now);
+        (self.has_rested, self.told) = (false, None);
     }
 }
 
@@ -95,7 +137,7 @@ impl Driver {
 
     /// Takes in what came to its end at once, and before it what was said on the way.
     pub(super) async fn take_done(&mut self) -> Result<(), Fault> {
-        self.moment = Some(self.parts.clock.now());
+        self.moment = Some(self.sprint.moment(&*self.parts.clock));
         self.hear(usize::MAX);
         // Mostly an end and the edge it leads to.
         self.batch.reserve(2 * self.done.len().min(WAKES_MAX));
