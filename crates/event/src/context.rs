@@ -51,27 +51,43 @@ fn is_same(one: &Context, other: &Context) -> bool {
 pub struct Within {
     session: SessionId,
     branch: BranchId,
-    /// What the last event belonged to before and belongs to now.
-    last: Option<(Arc<Context>, Arc<Context>)>,
+    changing: Changing,
 }
 
 impl Within {
     /// This branch.
     pub fn new(session: SessionId, branch: BranchId) -> Self {
-        Self { session, branch, last: None }
+        Self { session, branch, changing: Changing::default() }
     }
 
     /// Puts an event there; one that belongs to the same as the one before goes on doing so.
     pub fn put(&mut self, head: &mut Head, seq: u64) {
         head.seq = Some(seq);
-        if let Some((_, placed)) = self.last.as_ref().filter(|(before, _)| Arc::ptr_eq(before, &head.context))
+        self.changing.change(head, |context| {
+            context.session_id = Some(self.session.clone());
+            context.branch_id = Some(self.branch.clone());
+        });
+    }
+}
+
+/// The same change to what many events belong to, one after the other.
+#[derive(Debug, Default)]
+pub struct Changing {
+    /// What the last event belonged to before and belongs to now.
+    last: Option<(Arc<Context>, Arc<Context>)>,
+}
+
+impl Changing {
+    /// Changes what an event belongs to; one that belongs to the same as the one before goes on doing so.
+    pub fn change(&mut self, head: &mut Head, change: impl FnOnce(&mut Context)) {
+        if let Some((_, changed)) =
+            self.last.as_ref().filter(|(before, _)| Arc::ptr_eq(before, &head.context))
         {
-            head.context = Arc::clone(placed);
+            head.context = Arc::clone(changed);
             return;
         }
         let before = Arc::clone(&head.context);
-        head.session_id = Some(self.session.clone());
-        head.branch_id = Some(self.branch.clone());
+        change(head);
         self.last = Some((before, Arc::clone(&head.context)));
     }
 }
