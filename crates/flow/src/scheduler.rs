@@ -10,6 +10,7 @@
 mod advance;
 mod apply;
 mod ask;
+mod column;
 mod effect;
 mod end;
 mod finish;
@@ -133,7 +134,7 @@ enum Phase {
     Ended(NodeStatus),
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Layer {
     unsettled: usize,
     open: bool,
@@ -502,12 +503,15 @@ impl Scheduler {
     /// An event in the scope of an attempt.
     #[inline]
     fn attempt_event(&self, now: Now, attempt: Attempt, body: Body) -> Event {
-        let known = &self.spots[attempt.node].context.0;
-        let context = match known {
+        Event::of(Head::new(now.at, self.context_in(attempt)), body)
+    }
+
+    /// What happens in an attempt belongs to; all that happens in the one under way shares it.
+    fn context_in(&self, attempt: Attempt) -> Arc<Context> {
+        match &self.spots[attempt.node].context.0 {
             Some(known) if attempt == self.attempt(attempt.node) => Arc::clone(known),
             _ => Arc::new(self.context_of(attempt)),
-        };
-        Event::of(Head::new(now.at, context), body)
+        }
     }
 
     /// What happens in an attempt belongs to.

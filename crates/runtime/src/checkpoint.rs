@@ -16,7 +16,7 @@ use crate::resume::{flow_of, is_root};
 use crate::tree::{Saved, Tree};
 
 /// What is saved: to be raised whenever a machine, or how it is written, changes.
-const FORM: Form = Form { name: "run", version: 5 };
+const FORM: Form = Form { name: "run", version: 6 };
 
 /// After how many events the next one is saved, unless the engine is told otherwise.
 pub(crate) const EVERY: u64 = 5_000;
@@ -80,7 +80,7 @@ impl Driver {
             }
         }
         let bytes = serde_json::to_vec(&self.tree.save(self.keeper.began)).expect("machines can be written");
-        (self.keeper.at, self.keeper.bytes) = (self.seq, bytes.len() as u64);
+        (self.keeper.at, self.keeper.bytes) = (self.seq, weight.max(bytes.len() as u64));
         let reply = self.parts.journal.save(&self.branch, FORM, self.seq, bytes);
         self.keeper.waiting = Some((self.seq, head, reply));
     }

@@ -14,7 +14,7 @@ use antiphon_port::{Batch, Branch, Form, Journal};
 use antiphon_runtime::{Call, Engine, Forking, Function, Invocation, Outcome, Report, Run, TaskClock};
 use serde_json::json;
 
-const RUN: Form = Form { name: "run", version: 5 };
+const RUN: Form = Form { name: "run", version: 6 };
 
 fn expression(text: &str) -> Node {
     Node::expression(text).expect("an expression")

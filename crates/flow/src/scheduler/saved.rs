@@ -1,7 +1,7 @@
 //! [`Saved`]: a run of a flow as it can be written down, and taken up again without the events that led to it.
 //!
 //! The flow itself is not in it; what is there fits only a flow of the same shape. Nodes are columns of small numbers, as
-//! there may be many, and it is written again and again. Start reading at [`Scheduler::save`].
+//! there may be many, and it is written again and again; most have what their neighbours have. Start reading at [`Scheduler::save`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -11,6 +11,7 @@ use antiphon_event::{Json, Mode, StopReason, Timestamp};
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::column::Column;
 use super::settle::count;
 use super::spot::{Dead, Decision, Queue, Rare, Spot, Status};
 use super::{Around, Clockwork, Layer, Names, Origin, Phase, Scheduler};
@@ -28,10 +29,9 @@ pub struct Saved {
     state: BTreeMap<String, Json>,
     phase: Phase,
     spots: Columns,
-    decisions: Vec<u8>,
-    busy: Vec<u32>,
-    /// Twice the number of unsettled nodes of each, and one more if it is open.
-    layers: Vec<usize>,
+    decisions: Column<u8>,
+    busy: Column<u32>,
+    layers: Column<Layer>,
     ready: VecDeque<NodeIndex>,
     skips: VecDeque<NodeIndex>,
     follow: VecDeque<NodeIndex>,
@@ -53,13 +53,13 @@ pub struct Saved {
 type Given = Option<(Json,)>;
 
 /// The nodes: a number each in the first three, and in the others what only some have.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Columns {
-    flags: Vec<u8>,
-    executions: Vec<u32>,
-    attempts: Vec<u32>,
+    flags: Column<u8>,
+    executions: Column<u32>,
+    attempts: Column<u32>,
     /// Of those whose flags say so.
-    outputs: Vec<Json>,
+    outputs: Column<Json>,
     /// When they started, in milliseconds.
     started: Vec<(NodeIndex, i64)>,
     rare: Vec<(NodeIndex, Box<Rare>)>,
@@ -112,8 +112,8 @@ impl Scheduler {
             phase: self.phase.clone(),
             spots: Columns::of(&self.spots),
             decisions: self.decisions.iter().map(|decision| number(&DECISIONS, decision)).collect(),
-            busy: self.busy.clone(),
-            layers: self.layers.iter().map(|layer| layer.unsettled << 1 | usize::from(layer.open)).collect(),
+            busy: self.busy.iter().copied().collect(),
+            layers: self.layers.iter().copied().collect(),
             ready: self.ready.clone(),
             skips: self.skips.clone(),
             follow: self.follow.clone(),
@@ -133,18 +133,20 @@ impl Scheduler {
     /// The run that was written down, of this flow; in the run of a map, inside the run around it. Nothing if the flow
     /// is not what it was.
     pub fn load(flow: Flow, saved: Saved, around: Option<&Self>) -> Option<Self> {
-        if saved.shape != fingerprint(&flow) || saved.nodes() != flow.nodes().len() {
+        let shape = flow.shape();
+        let fits = saved.shape == fingerprint(&flow)
+            && saved.nodes() == flow.nodes().len()
+            && saved.decisions.len() == flow.edges().len()
+            && saved.busy.len() == shape.regions.len()
+            && saved.layers.len() == shape.layers;
+        if !fits {
             return None;
         }
         let [executing, paused, failed, cancelled] = saved.counts;
         let keys = around.filter(|_| saved.origin.item).map_or(&flow.0.initial, |around| &around.state);
-        let decision = |number: &u8| DECISIONS.get(usize::from(*number)).copied();
-        let decisions = saved.decisions.iter().map(decision).collect::<Option<Vec<_>>>()?;
-        if decisions.len() != flow.edges().len() {
-            return None;
-        }
+        let decision = |number: u8| DECISIONS.get(usize::from(number)).copied();
+        let decisions = saved.decisions.into_values().map(decision).collect::<Option<Vec<_>>>()?;
         let spots = saved.spots.spots(&flow.shape().entering, &decisions)?;
-        let layer = |number: usize| Layer { unsettled: number >> 1, open: number & 1 == 1 };
         Some(Self {
             state: keys.again(saved.state),
             around: match saved.around {
@@ -159,8 +161,8 @@ impl Scheduler {
             task: saved.task,
             items: saved.items,
             phase: saved.phase,
-            busy: saved.busy,
-            layers: saved.layers.into_iter().map(layer).collect(),
+            busy: saved.busy.into_values().collect(),
+            layers: saved.layers.into_values().collect(),
             ready: saved.ready,
             skips: saved.skips,
             follow: saved.follow,
@@ -225,17 +227,19 @@ impl Columns {
 
     /// The nodes, with these edges entering each of them; nothing if the columns do not fit each other.
     fn spots(self, entering: &[Vec<EdgeIndex>], decisions: &[Decision]) -> Option<Vec<Spot>> {
-        let mut outputs = self.outputs.into_iter();
+        let mut flags = self.flags.into_values();
+        let (mut executions, mut attempts) = (self.executions.into_values(), self.attempts.into_values());
+        let mut outputs = self.outputs.into_values();
         let mut spots = Vec::with_capacity(entering.len());
-        for (node, entering) in entering.iter().enumerate() {
-            let flags = self.flags[node];
+        for entering in entering {
+            let flags = flags.next()?;
             let mut spot = Spot {
                 status: *STATUSES.get(usize::from(flags & 7))?,
                 queue: *QUEUES.get(usize::from(flags >> 3 & 3))?,
                 again: flags >> 5 & 1 == 1,
                 leaving_line: flags >> 6 & 1 == 1,
-                execution: *self.executions.get(node)?,
-                attempt: *self.attempts.get(node)?,
+                execution: executions.next()?,
+                attempt: attempts.next()?,
                 output: if flags & GAVE == 0 { None } else { Some(outputs.next()?) },
                 ..Spot::new(0)
             };
