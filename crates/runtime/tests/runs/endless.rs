@@ -26,7 +26,7 @@ fn engine() -> Engine {
 
 #[tokio::test]
 async fn time_ends_a_loop_that_never_waits() {
-    let limits = Limits { execution_timeout: Some(Duration::from_millis(100)), ..Limits::default() };
+    let limits = Limits { execution_timeout: Some(Duration::from_secs(1)), ..Limits::default() };
     let waits = Node::command(["sleep", "1000"]).effect(Class::Pure).timeout(Duration::from_millis(20));
     let flow = endless(limits, waits);
     let mut run = engine().start(flow, Invocation::new(json!(null))).await.expect("accepted");
