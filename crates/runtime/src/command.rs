@@ -89,7 +89,7 @@ fn spawn(command: &Command, given: BTreeMap<String, String>, call: &Call) -> Res
     process.args(arguments).envs(given);
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     process
-        .env("ANTIPHON_RUN_ID", call.run.as_str())
+        .env("ANTIPHON_RUN_ID", call.run().as_str())
         .env("ANTIPHON_NODE_ID", call.node.as_str())
         .env("ANTIPHON_EXECUTION", call.execution.to_string())
         .env("ANTIPHON_ATTEMPT", call.attempt.to_string())
@@ -183,7 +183,7 @@ impl Pieces<'_> {
             return;
         }
         self.said += 1;
-        let Call { run, node, execution, attempt, .. } = self.call;
+        let (run, Call { node, execution, attempt, .. }) = (self.call.run(), &self.call);
         let id = format!("{run}/{node}:{execution}:{attempt}");
         let text = String::from_utf8_lossy(&bytes);
         let text = self.secrets.hide(&text);
@@ -193,7 +193,7 @@ impl Pieces<'_> {
             name: node.to_string(),
             content: Json::from(json!({"stream": "stderr", "text": text})),
         };
-        self.call.mouth.tell(Body::ToolProgress(progress)).await;
+        self.call.mouth().tell(Body::ToolProgress(progress)).await;
     }
 }
 

@@ -47,6 +47,8 @@ const WAKES_MAX: usize = 1024;
 const BATCH_MAX: usize = 4096;
 /// For how many events there is room while it waits.
 const BATCH_KEPT: usize = 64;
+/// By how much one roll of the dice differs from the next: the golden ratio keeps all of them apart.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// How often an append that the outside refused for a moment is repeated.
 const APPENDS_MAX: u32 = 20;
 
@@ -86,6 +88,7 @@ pub(crate) struct Driver {
     standing: watch::Sender<Standing>,
     /// What time it is, while nothing happens that takes time.
     moment: Option<Timestamp>,
+    dice: f64,
     working: usize,
     delayed: usize,
     /// Code that is under way: its run and its place there.
@@ -124,7 +127,7 @@ impl Driver {
         let keeper = Keeper::new(parts.checkpoint_every, seq, seq);
         let (progress, progressing) = watch::channel(Progress { seq, standing: Standing::Working });
         let (standing, stands) = watch::channel(Standing::Working);
-        let hold = parts.busy.hold(&branch);
+        let (hold, dice) = (parts.busy.hold(&branch), parts.ids.dice());
         let driver = Self {
             parts,
             branch,
@@ -145,6 +148,7 @@ impl Driver {
             progress,
             standing,
             moment: None,
+            dice,
             working: 0,
             delayed: 0,
             codes: Vec::new(),
@@ -324,7 +328,7 @@ impl Driver {
 
     /// Adds to the batch what follows by itself in a run.
     fn advance(&mut self, machine: usize, at: Timestamp) {
-        let (dice, steps) = (self.parts.ids.dice(), self.steps_left(machine));
+        let (dice, steps) = (self.roll(), self.steps_left(machine));
         let Machine { mind, kit, .. } = &self.tree.machines[machine];
         match (mind, kit) {
             (Mind::Flow(flow), _) => flow.advance_into(Now { at, dice, steps }, &mut self.batch),
@@ -455,6 +459,9 @@ impl Driver {
     /// Runs whose node or caller ends with the events from an index on end in the same append, so that no process can
     /// die in between, and before it, so that nothing is heard of them after the end of the run around them.
     fn stop_with_it(&mut self, machine: usize, from: usize, before: usize) {
+        if self.tree.machines[machine].children.is_empty() {
+            return;
+        }
         let stopped: Vec<usize> = self.effects[before..]
             .iter()
             .flat_map(|(_, effect)| self.inside_of(machine, effect))
@@ -484,8 +491,18 @@ impl Driver {
         }
     }
 
-    fn now(&self) -> Now {
-        Now { at: self.at(), dice: self.parts.ids.dice(), steps: None }
+    fn now(&mut self) -> Now {
+        Now { at: self.at(), dice: self.roll(), steps: None }
+    }
+
+    /// A number from 0 up to 1, as far from those before it as can be. It is asked for again and again and hardly ever
+    /// used, so it must cost nothing; that no other process has the same is enough of chance.
+    fn roll(&mut self) -> f64 {
+        self.dice += GOLDEN;
+        if self.dice >= 1.0 {
+            self.dice -= 1.0;
+        }
+        self.dice
     }
 
     /// What time it is: the same for all that happens at once, so that nothing seems to happen before what led to it.

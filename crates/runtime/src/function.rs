@@ -8,10 +8,13 @@ use antiphon_event::body::content::Text;
 use antiphon_event::{Body, BranchId, FlowNodeId, Json, RunId};
 use antiphon_flow::function::{Code, Failure, Reply};
 use antiphon_flow::state::State;
+use antiphon_flow::{Attempt, NodeIndex};
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 pub use antiphon_port::Future;
 
+use crate::driver::Wake;
 use crate::perform::Mouth;
 
 /// Rust code as the work of a node; `Node::function` takes it.
@@ -34,20 +37,28 @@ pub struct Call {
     pub input: Json,
     /// The state when it started; what it wants to change goes into its [`Reply`].
     pub state: State,
-    /// The task of the whole flow.
-    pub task: Json,
-    /// The run it is part of.
-    pub run: RunId,
     /// The node.
     pub node: FlowNodeId,
     /// Which execution, from 1.
     pub execution: u32,
     /// Which attempt at it, from 1.
     pub attempt: u32,
+    /// The run's place among those of the driver, and the node's in the flow.
+    pub(crate) place: (usize, NodeIndex),
+    pub(crate) setting: Arc<Setting>,
+}
+
+/// What all work of one run has in common.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    pub(crate) task: Json,
+    pub(crate) run: RunId,
     /// The branch, if it is not the first one.
     pub(crate) branch: Option<BranchId>,
-    /// Where what it says while it works goes.
-    pub(crate) mouth: Mouth,
+    /// Where what is said while it works goes.
+    pub(crate) wakes: mpsc::Sender<Wake>,
+    /// Whether what is spent is bounded.
+    pub(crate) bounded: bool,
 }
 
 impl Function {
@@ -77,11 +88,28 @@ impl Call {
         self.input.value()
     }
 
+    /// The task of the whole flow.
+    pub fn task(&self) -> &Json {
+        &self.setting.task
+    }
+
+    /// The run it is part of.
+    pub fn run(&self) -> &RunId {
+        &self.setting.run
+    }
+
+    /// Where what it says while it works goes.
+    pub(crate) fn mouth(&self) -> Mouth {
+        let (machine, node) = self.place;
+        let attempt = Attempt { node, execution: self.execution, attempt: self.attempt };
+        Mouth::new(machine, attempt, self.setting.wakes.clone(), self.setting.bounded)
+    }
+
     /// The same for every attempt at this execution, and another on another branch: what lets others tell a repeat from
     /// a second wish.
     pub fn key(&self) -> String {
-        let key = format!("{}/{}/{}", self.run, self.node, self.execution);
-        match &self.branch {
+        let key = format!("{}/{}/{}", self.run(), self.node, self.execution);
+        match &self.setting.branch {
             Some(branch) => format!("{branch}/{key}"),
             None => key,
         }
@@ -90,8 +118,8 @@ impl Call {
     /// Says a piece of text, which readers see at once. Waits while the journal is behind; what is said after the node
     /// ended is dropped.
     pub async fn say(&self, text: impl Into<String>) {
-        let id = format!("{}/{}:{}", self.run, self.node, self.execution);
-        self.mouth.tell(Body::Text(Text { id: id.into(), content: text.into(), provenance: None })).await;
+        let id = format!("{}/{}:{}", self.run(), self.node, self.execution);
+        self.mouth().tell(Body::Text(Text { id: id.into(), content: text.into(), provenance: None })).await;
     }
 }
 

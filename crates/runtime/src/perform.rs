@@ -5,19 +5,20 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use antiphon_event::body::system::Amounts;
-use antiphon_event::{self as event, Body, BranchId, ErrorCode, Event, Head, RunId};
+use antiphon_event::{self as event, Body, ErrorCode, Event, Head, RunId};
 use antiphon_flow::function::{Failure, Reply};
-use antiphon_flow::{Attempt, Scheduler, Work, may_be_said};
+use antiphon_flow::{Attempt, Work, may_be_said};
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::command;
 use crate::driver::{Driver, Wake};
-use crate::function::{Call, Function, Future, Kind};
+use crate::function::{Call, Function, Future, Kind, Setting};
 use crate::harness::Invoke;
 use crate::stand_in::Job;
 use crate::tool;
+use crate::tree::Machine;
 
 /// Where what a node says goes: to the driver, with the attempt it belongs to.
 #[derive(Clone)]
@@ -113,17 +114,28 @@ impl Mouth {
 }
 
 /// One attempt as its code sees it.
-fn call(scheduler: &Scheduler, attempt: Attempt, branch: &BranchId, mouth: Mouth) -> Call {
+fn call(driver: &Driver, machine: usize, attempt: Attempt) -> Call {
+    let Machine { mind, setting, .. } = &driver.tree.machines[machine];
+    let scheduler = mind.flow();
     Call {
         input: scheduler.input(attempt.node),
         state: scheduler.state().clone(),
-        task: scheduler.task().clone(),
-        run: scheduler.origin().run.clone(),
         node: scheduler.flow().id(attempt.node).clone(),
         execution: attempt.execution,
         attempt: attempt.attempt,
+        place: (machine, attempt.node),
+        setting: Arc::clone(setting.get_or_init(|| Arc::new(setting_of(driver, machine)))),
+    }
+}
+
+fn setting_of(driver: &Driver, machine: usize) -> Setting {
+    let (scheduler, branch) = (driver.tree.machines[machine].mind.flow(), &driver.branch.branch);
+    Setting {
+        task: scheduler.task().clone(),
+        run: scheduler.origin().run.clone(),
         branch: (*branch != "main").then(|| branch.clone()),
-        mouth,
+        wakes: driver.wakes.clone(),
+        bounded: driver.is_bounded(machine),
     }
 }
 
@@ -141,8 +153,7 @@ pub(crate) enum Begun {
 /// Begins the work of an attempt; code that does not block is tried first, if it may be.
 pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt, may_try: bool) -> Begun {
     let scheduler = driver.tree.machines[machine].mind.flow();
-    let mouth = || Mouth::new(machine, attempt, driver.wakes.clone(), driver.is_bounded(machine));
-    let call = call(scheduler, attempt, &driver.branch.branch, mouth());
+    let call = call(driver, machine, attempt);
     let report = move |result| Wake::Outcome(machine, attempt, result);
     if let Some(stand_in) = &driver.parts.stand_in {
         let path = scheduler.path(attempt.node);
@@ -171,7 +182,8 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt, may_try: 
         Work::Agent(agent) => match driver.parts.harnesses.get(&agent.harness) {
             Some(harness) => {
                 let (settings, run) = (agent.settings.clone(), driver.parts.ids.run());
-                harness.invoke(Invoke { settings, call, run, mouth: mouth() })
+                let mouth = call.mouth();
+                harness.invoke(Invoke { settings, call, run, mouth })
             }
             None => refuse(format!("there is no harness `{}`", agent.harness)),
         },

@@ -74,7 +74,7 @@ struct Node(Call, String, AtomicU32);
 
 impl Progress for Node {
     fn say(&self, content: Json) -> Future<()> {
-        let id = format!("{}/{}:{}", self.0.run, self.0.node, self.0.execution);
+        let id = format!("{}/{}:{}", self.0.run(), self.0.node, self.0.execution);
         let own = if is_piece(&content) {
             format!("{id}:progress:{}", self.2.fetch_add(1, Ordering::Relaxed) + 1)
         } else {
@@ -82,7 +82,7 @@ impl Progress for Node {
         };
         let progress =
             ToolProgress { id: own.into(), tool_call_id: id.into(), name: self.1.clone(), content };
-        let mouth = self.0.mouth.clone();
+        let mouth = self.0.mouth();
         Box::pin(async move { mouth.tell(Body::ToolProgress(progress)).await })
     }
 }

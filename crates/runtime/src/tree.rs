@@ -4,7 +4,7 @@ mod bound;
 mod saved;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use antiphon_agent::Definition;
 use antiphon_agent::machine::{Given, Open};
@@ -23,6 +23,7 @@ pub(crate) use self::saved::Saved;
 use crate::away::Away;
 use crate::code::Session;
 use crate::driver::AROUND;
+use crate::function::Setting;
 use crate::mind::{MODEL, Mind, reply};
 use crate::outfit::{Kit, Outfitter};
 
@@ -40,6 +41,8 @@ pub(crate) struct Machine {
     /// The calls of an agent, in the order in which they first ran: what gives each a place of its own.
     slots: Vec<CallId>,
     slot_of: HashMap<CallId, usize>,
+    /// What the work of its nodes has in common, once there is some.
+    pub(crate) setting: OnceLock<Arc<Setting>>,
     /// The node, or the call, whose work it is.
     pub(crate) parent: Option<(usize, Attempt)>,
     /// The work that is under way, by node.
@@ -81,6 +84,7 @@ impl Machine {
             asking: HashMap::new(),
             slots: Vec::new(),
             slot_of: HashMap::new(),
+            setting: OnceLock::new(),
             parent,
             tasks: Tasks::default(),
             children: HashMap::new(),

@@ -33,7 +33,7 @@ async fn what_is_said_on_the_way_comes_before_the_end() {
 }
 
 fn panics(call: &Call, when: &str) {
-    assert_ne!(call.task.to_text(), when, "as it was asked to");
+    assert_ne!(call.task().to_text(), when, "as it was asked to");
 }
 
 #[tokio::test]

@@ -70,12 +70,14 @@ impl Scheduler {
     /// The node with this id. Events about one node follow one another, and nodes often start and end in the order they
     /// were declared or in turns, so it is mostly the last one, the one after it, or the one before.
     fn find(&mut self, id: &FlowNodeId) -> Option<NodeIndex> {
-        let near = [self.last, self.last.saturating_add(1), self.before];
-        let node = near.into_iter().find(|node| self.flow.ids().get(*node) == Some(id));
-        let node = node.or_else(|| self.flow.index(id.as_str()))?;
-        if node != self.last {
-            (self.before, self.last) = (self.last, node);
+        let ids = self.flow.ids();
+        let is = |node: NodeIndex| ids.get(node).is_some_and(|other| other == id);
+        if is(self.last) {
+            return Some(self.last);
         }
+        let near = [self.last.saturating_add(1), self.before];
+        let node = near.into_iter().find(|node| is(*node)).or_else(|| self.flow.index(id.as_str()))?;
+        (self.before, self.last) = (self.last, node);
         Some(node)
     }
 

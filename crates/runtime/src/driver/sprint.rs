@@ -17,8 +17,8 @@ use crate::clock::Clock;
 /// wakes another thread: after every 64 turns that was a tenth of the time of a chain.
 const TURNS_MAX: u32 = 1024;
 const TURNS_LAST: Duration = Duration::from_millis(1);
-/// After how many of them readers are told.
-const TOLD_EVERY: u32 = 8;
+/// After how many of them readers are told, if nobody else is heard before: to tell them takes as long as a small turn.
+const TOLD_EVERY: u32 = 64;
 /// How many pieces of work of a turn are timed one by one, and how many of those that follow are timed together: to look
 /// at the clock takes as long as a small piece of work.
 const TIMED: u32 = 16;
@@ -146,11 +146,13 @@ impl Driver {
             self.try_feed(machine, Input::Outcome { attempt, result });
             self.forfeit(machine, attempt.node);
         }
-        let must_listen = self.sprint.turned();
+        if self.sprint.turned() {
+            return self.listen().await;
+        }
         if self.sprint.turns.is_multiple_of(TOLD_EVERY) {
             self.announce();
         }
-        if must_listen { self.listen().await } else { Ok(()) }
+        Ok(())
     }
 
     /// Lets others work, and heeds who wants something, if they have waited long enough.
@@ -158,12 +160,12 @@ impl Driver {
         if !self.sprint.turned_without_work() {
             return Ok(());
         }
-        self.announce();
         self.listen().await
     }
 
-    /// Lets others work, and heeds who wants something.
+    /// Tells readers how far it is, lets others work, and heeds who wants something.
     async fn listen(&mut self) -> Result<(), Fault> {
+        self.announce();
         tokio::task::yield_now().await;
         self.moment = None;
         self.run_due().await?;

@@ -633,7 +633,8 @@ async fn the_items_of_a_map_see_the_task_and_the_nodes_of_the_flow() {
         .build()
         .expect("sound");
     assert_eq!(finish(&engine(), flow, json!(null)).await.output.value(), json!([[10, 20]]));
-    let function = Function::new(|call| async move { Ok(format!("{}{}", call.task.to_text(), call.input)) });
+    let function =
+        Function::new(|call| async move { Ok(format!("{}{}", call.task().to_text(), call.input)) });
     for node in [expression("task + string(item)"), Node::function(function)] {
         let flow = Flow::new("map").node("each", Node::map(formula("[1, 2]"), node)).build().expect("sound");
         assert_eq!(finish(&engine(), flow, json!("n")).await.output.value(), json!(["n1", "n2"]));
