@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use antiphon_event::Event;
 
+/// For how many more there is room at most in a list that a batch was taken from.
+const ROOM_MAX: usize = 4096;
 /// Which part of a batch may be room for more; to have less means to move its events.
 const SPARE_PART: usize = 4;
 
@@ -18,9 +20,9 @@ impl Batch {
         (!events.is_empty()).then(|| Self(Arc::new(events)))
     }
 
-    /// The same of a list that more will be put into, which is left with room for as many.
+    /// The same of a list that more will be put into, which is left with room for about as many.
     pub fn take(events: &mut Vec<Event>) -> Option<Self> {
-        let room = Vec::with_capacity(events.len());
+        let room = Vec::with_capacity(events.len().min(ROOM_MAX));
         let mut taken = std::mem::replace(events, room);
         // A journal in memory keeps it as it is.
         if taken.capacity() - taken.len() > taken.len() / SPARE_PART {
