@@ -280,7 +280,7 @@ impl Risk {
     }
 
     /// Progress proves that a call has started, if it was told only once or not at all.
-    fn tool_runs(&mut self, event: &Event, id: &Arc<str>, name: &str, changes: &mut Changes) {
+    fn tool_runs(&mut self, event: &Event, id: &Arc<str>, name: Option<&str>, changes: &mut Changes) {
         let whose = self.calls.steps.whose(event.head.run_id.as_ref(), id);
         if let Whose::Own(place) = whose {
             if let Some(fate) = self.proposed.remove(&place) {
@@ -288,7 +288,7 @@ impl Risk {
             }
             return;
         }
-        let step = Step { name: Some(name.to_owned()), ..begun(StepKind::Tool, id, event) };
+        let step = Step { name: name.map(ToOwned::to_owned), ..begun(StepKind::Tool, id, event) };
         let runs = |stray: &mut Stray| stray.runs = true;
         self.stray(Work::Call, id, whose.call(), runs, judged(step, Fate::InDoubt), changes);
     }
@@ -447,7 +447,7 @@ impl View for Risk {
             Body::ModelRetry(retry) => self.retry(&retry.discards, event, changes),
             Body::ToolCall(call) => self.tool_call(event, call, changes),
             Body::ToolProgress(progress) => {
-                self.tool_runs(event, &progress.tool_call_id.shared(), &progress.name, changes);
+                self.tool_runs(event, &progress.tool_call_id.shared(), progress.tool(), changes);
             }
             Body::ToolResult(result) => self.end_work(Work::Call, &result.id.shared(), event, changes),
             Body::ReplInput(input) => self.code(event, &input.id.shared(), changes),

@@ -177,7 +177,7 @@ impl<'a> PartView<'a> {
             ("name", Body::ToolCall(call)) => Some(json!(call.name)),
             ("input", Body::ToolCall(call)) => Some(call.input.value()),
             ("callType", Body::ToolCall(call)) => call.call_type.as_ref().map(|kind| json!(kind)),
-            ("name", Body::ToolResult(result)) => Some(json!(result.name)),
+            ("name", Body::ToolResult(result)) => result.tool().map(Value::from),
             ("prompt", Body::Relay(relay)) => relay.prompt.as_ref().map(|prompt| json!(prompt)),
             ("options", Body::Relay(relay)) => relay.options.as_ref().map(|options| json!(options)),
             ("name", Body::Relay(relay)) => relay.tool.as_ref().map(|tool| json!(tool)),
