@@ -63,6 +63,8 @@ pub struct Risk {
 struct Models {
     made: u64,
     open: Option<usize>,
+    /// Whether the run says itself when it is over.
+    has_lifecycle: bool,
 }
 
 /// What has an id that a run gives it.
@@ -246,6 +248,14 @@ impl Risk {
         let models = event.head.run_id.as_ref().and_then(|run| self.models.get_mut(run));
         if let Some(place) = models.and_then(|models| models.open.take()) {
             self.end(place, State::Recorded, why, event, changes);
+        }
+    }
+
+    /// A run that says when it is over may go on after an error; one that is a model call and nothing else is over.
+    fn fails(&mut self, event: &Event, changes: &mut Changes) {
+        let models = event.head.run_id.as_ref().and_then(|run| self.models.get(run));
+        if models.is_some_and(|models| !models.has_lifecycle) {
+            self.model_ends(Some("it failed, and what it said so far is kept"), event, changes);
         }
     }
 
@@ -444,6 +454,12 @@ impl View for Risk {
         match &event.body {
             Body::Text(_) | Body::Reasoning(_) => self.speaks(event, changes),
             Body::Usage(_) => self.model_ends(None, event, changes),
+            Body::Error(_) => self.fails(event, changes),
+            Body::HarnessStart(_) | Body::RunStart(_) => {
+                if let Some(run) = &event.head.run_id {
+                    self.models.entry(run.clone()).or_default().has_lifecycle = true;
+                }
+            }
             Body::ModelRetry(retry) => self.retry(&retry.discards, event, changes),
             Body::ToolCall(call) => self.tool_call(event, call, changes),
             Body::ToolProgress(progress) => {
