@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::Thread;
 use super::part::Answer;
 use crate::Standing;
+use crate::value::to_value;
 
 /// `{entries: […]}`
 pub(super) struct ThreadView<'a> {
@@ -197,7 +198,7 @@ impl<'a> PartView<'a> {
         match name {
             "output" => result.and_then(output),
             "isError" => result.and_then(is_error),
-            "relay" => answer.relay().map(|relay| json!(relay)),
+            "relay" => answer.relay().map(to_value),
             "progress" if !answer.progress.is_empty() => Some(self.progress(answer)),
             "status" => status(node.kind(), answer, result).map(Value::from),
             _ => None,
