@@ -15,8 +15,16 @@ use crate::decode::{Member, Raw};
 type Lift = fn(&mut Vec<Member<'_>>);
 
 /// One line per shape: the type it is found on, and what brings it up to date.
-const LIFTS: &[(Kind, Lift)] =
-    &[(Kind::Error, error_object), (Kind::HarnessEnd, reason_final), (Kind::NodeEnd, status_implied)];
+const LIFTS: &[(Kind, Lift)] = &[
+    (Kind::Error, error_object),
+    (Kind::HarnessEnd, reason_final),
+    (Kind::NodeEnd, status_implied),
+    (Kind::ToolCall, |members| left_out("input", members)),
+    (Kind::ToolProgress, |members| left_out("content", members)),
+    (Kind::ToolResult, |members| left_out("output", members)),
+    (Kind::NodeEnd, |members| left_out("output", members)),
+    (Kind::RunEnd, |members| left_out("finalOutput", members)),
+];
 
 pub(crate) fn lift(kind: Kind, members: &mut Vec<Member<'_>>) {
     for (found_on, bring_up) in LIFTS {
@@ -76,6 +84,14 @@ fn status_implied(members: &mut Vec<Member<'_>>) {
     }
 }
 
+/// A payload that is nothing is left out by writers whose language tells nothing from null; it became null.
+fn left_out(payload: &'static str, members: &mut Vec<Member<'_>>) {
+    if members.iter().all(|(name, _)| name != payload) {
+        let null = to_raw_value(&()).expect("null is JSON");
+        members.push((Cow::Borrowed(payload), Raw::Lifted(null)));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::Event;
@@ -112,5 +128,31 @@ mod tests {
                 r#""execution":1,"attempt":1,"output":1,"durationMs":5,"edges":[]}"#
             ),
         );
+    }
+    #[test]
+    fn a_payload_that_is_left_out_is_null() {
+        for (head, payload, rest) in [
+            (r#"{"type":"tool_call","runId":"r","id":"c","name":"n""#, "input", ""),
+            (r#"{"type":"tool_progress","runId":"r","id":"p","toolCallId":"c","name":"n""#, "content", ""),
+            (r#"{"type":"tool_result","runId":"r","id":"c","name":"n""#, "output", ""),
+            (
+                r#"{"type":"node_end","runId":"r","nodeId":"n","status":"FAILED","execution":1,"attempt":1"#,
+                "output",
+                r#","durationMs":5,"error":{"message":"no"},"edges":[]"#,
+            ),
+            (r#"{"type":"run_end","runId":"r","status":"FAILED""#, "finalOutput", r#","totalDurationMs":5"#),
+        ] {
+            check(&format!("{head}{rest}}}"), &format!("{head},\"{payload}\":null{rest}}}"));
+        }
+    }
+
+    #[test]
+    fn a_tool_that_is_left_out_stays_out() {
+        for line in [
+            r#"{"type":"tool_progress","runId":"r","id":"p","toolCallId":"c","content":1}"#,
+            r#"{"type":"tool_result","runId":"r","id":"c","output":1}"#,
+        ] {
+            check(line, line);
+        }
     }
 }

@@ -111,7 +111,7 @@ fn a_missing_member_is_named() {
             "\n",
             r#"{"type":"node_start","nodeId":"n"}"#,
             "\n",
-            r#"{"type":"node_end","runId":"r","nodeId":"n","durationMs":1}"#,
+            r#"{"type":"node_end","runId":"r","nodeId":"n","output":1}"#,
             "\n",
             r#"{"type":"usage","runId":"r","inputTokens":1}"#,
             "\n",
@@ -128,7 +128,7 @@ fn a_missing_member_is_named() {
             line 3, column 1: a `text` event: `content` is missing
             line 4, column 1: a `node_start` event needs `nodeId`
             line 5, column 1: a `node_start` event needs `runId`
-            line 6, column 1: a `node_end` event: `output` is missing
+            line 6, column 1: a `node_end` event: `durationMs` is missing
             line 7, column 1: a `usage` event: `outputTokens` is missing
             line 8, column 1: a `relay_resolved` event: `by` is missing
             line 9, column 1: a `tool_call` event needs `runId`

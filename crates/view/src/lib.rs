@@ -46,6 +46,7 @@ pub mod usage;
 pub mod why;
 
 mod brief;
+mod calls;
 mod edit;
 mod forest;
 mod index;

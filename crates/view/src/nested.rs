@@ -239,7 +239,7 @@ impl Nested {
         let call = self.call(event, &result.id, changes);
         let status = if result.is_error == Some(true) { "error" } else { "done" };
         self.tell_result(call, event, changes, |node, edit| {
-            edit.fill("label", &mut node.label, Some(result.name.clone()));
+            edit.fill("label", &mut node.label, result.tool().map(ToOwned::to_owned));
             edit.put("status", &mut node.status, Some(status.to_owned()));
             edit.take("output", &mut node.output, preview(&result.output));
         });

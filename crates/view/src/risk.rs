@@ -4,6 +4,7 @@
 //! `{counts: Counts, steps: [Step]}`; steps are only ever added. Start reading at [`Risk::apply`](View::apply);
 //! the rules are in `rule.rs`.
 
+mod lent;
 mod rule;
 mod step;
 
@@ -17,11 +18,12 @@ use antiphon_event::{Body, ErrorCode, Event, NodeType, RelayId, RunId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
+use crate::calls::Whose;
 use crate::edit::Edit;
-use crate::index::ByRun;
 use crate::request::{Requests, Standing};
 use crate::{Changes, View, path};
 
+use lent::{Called, Stray};
 use rule::Fate;
 pub use step::{Counts, Effect, State, Step, StepKind, Then};
 
@@ -34,9 +36,11 @@ pub use step::{Counts, Effect, State, Step, StepKind, Then};
 pub struct Risk {
     steps: Vec<Step>,
     counts: Counts,
-    calls: ByRun,
-    codes: ByRun,
-    /// Steps that were only spoken of: their beginning has not been told.
+    calls: Called,
+    codes: Called,
+    /// What steps are by themselves that something is lent to by another run, by their places.
+    borrowers: BTreeMap<usize, (Step, Stray)>,
+    /// Requests that were only spoken of: their beginning has not been told.
     kept: BTreeSet<usize>,
     /// Steps of each run that have no end; requests are not among them, as they outlive a run that is cut off.
     open: BTreeMap<RunId, BTreeSet<usize>>,
@@ -59,6 +63,8 @@ pub struct Risk {
 struct Models {
     made: u64,
     open: Option<usize>,
+    /// Whether the run says itself when it is over.
+    has_lifecycle: bool,
 }
 
 /// What has an id that a run gives it.
@@ -109,8 +115,19 @@ impl Risk {
         place
     }
 
-    /// Edits a step, and the counts with it.
+    /// Edits a step; where another run lends it something, as it is by itself.
     fn edit(&mut self, place: usize, changes: &mut Changes, edit: impl FnOnce(&mut Step, &mut Edit<'_>)) {
+        let Some((own, stray)) = self.borrowers.get_mut(&place) else {
+            self.write(place, changes, edit);
+            return;
+        };
+        edit(own, &mut Edit::at(&mut Changes::unwanted(), path![]));
+        let shown = stray.lent_to(own, self.proposed.get(&place).copied());
+        self.write(place, changes, |step, edit| step.become_another(shown, edit));
+    }
+
+    /// Edits a step as it is shown, and the counts with it.
+    fn write(&mut self, place: usize, changes: &mut Changes, edit: impl FnOnce(&mut Step, &mut Edit<'_>)) {
         let step = &mut self.steps[place];
         let before = self.counts.clone();
         for count in self.counts.of(step).into_iter().flatten() {
@@ -125,6 +142,11 @@ impl Risk {
         }
     }
 
+    /// A step by itself, without what is lent to it.
+    fn own(&self, place: usize) -> &Step {
+        self.borrowers.get(&place).map_or(&self.steps[place], |(own, _)| own)
+    }
+
     /// Gives a step that is in flight another fate.
     fn judge(&mut self, place: usize, fate: Fate, changes: &mut Changes) {
         self.edit(place, changes, |step, edit| {
@@ -137,14 +159,13 @@ impl Risk {
 
     /// Ends a step. An end that is told after nobody expected it any more is recorded too.
     fn end(&mut self, place: usize, state: State, why: Option<&str>, event: &Event, changes: &mut Changes) {
-        let step = &self.steps[place];
+        let step = self.own(place);
         let over = step.state == State::Recorded || step.state == state;
         if over {
             return;
         }
-        if let Some(open) = step.run_id.as_ref().and_then(|run| self.open.get_mut(run)) {
-            open.remove(&place);
-        }
+        let run = step.run_id.clone();
+        self.close(place, run.as_ref());
         self.proposed.remove(&place);
         self.edit(place, changes, |step, edit| {
             edit.put("state", &mut step.state, state);
@@ -155,61 +176,37 @@ impl Risk {
         });
     }
 
-    fn of(&mut self, kind: Work) -> &mut ByRun {
+    /// Nobody waits for the end of a step of a run any more.
+    fn close(&mut self, place: usize, run: Option<&RunId>) {
+        if let Some(open) = run.and_then(|run| self.open.get_mut(run)) {
+            open.remove(&place);
+        }
+    }
+
+    fn of(&mut self, kind: Work) -> &mut Called {
         match kind {
             Work::Call => &mut self.calls,
             Work::Code => &mut self.codes,
         }
     }
 
-    /// The step of a call, or of code, that something was said about in the run of an event.
-    fn about(&mut self, kind: Work, event: &Event, id: &Arc<str>) -> Option<usize> {
-        let run = event.head.run_id.as_ref();
-        let by_id = if kind == Work::Call { &self.calls } else { &self.codes };
-        let place = by_id.about(run, id, |place| self.steps[place].state != State::Recorded)?;
-        self.of(kind).spoken_of(run, id, place);
-        Some(place)
-    }
-
-    /// The step of a call, or of code, that begins with an event, if it was spoken of before.
-    fn begins(&mut self, kind: Work, event: &Event, id: &Arc<str>, changes: &mut Changes) -> Option<usize> {
-        let run = event.head.run_id.as_ref()?;
-        let by_id = if kind == Work::Call { &self.calls } else { &self.codes };
-        let place = by_id.begins(run, id, |place| self.kept.contains(&place))?;
-        self.of(kind).begun(run, id, place);
-        self.appear(place, event, changes);
-        Some(place)
-    }
-
-    /// What was only spoken of is told now, by its own run.
-    fn appear(&mut self, place: usize, event: &Event, changes: &mut Changes) {
-        let Some(run) = event.head.run_id.as_ref().filter(|_| self.kept.remove(&place)) else {
-            return;
-        };
-        let before = self.steps[place].run_id.as_ref();
-        let was_open =
-            before.and_then(|before| self.open.get_mut(before)).is_some_and(|open| open.remove(&place));
-        if was_open {
-            self.open.entry(run.clone()).or_default().insert(place);
-        }
-        self.edit(place, changes, |step, edit| edit.put("runId", &mut step.run_id, Some(run.clone())));
-    }
-
-    /// Adds the step of a call, or of code, that has not been told itself.
-    fn keep(&mut self, kind: Work, id: &Arc<str>, step: Step, event: &Event, changes: &mut Changes) -> usize {
-        let place = self.begin(step, changes);
-        self.kept.insert(place);
-        self.of(kind).spoken_of(event.head.run_id.as_ref(), id, place);
-        place
-    }
-
     /// Ends a call, or code; one that was never begun is recorded all the same.
     fn end_work(&mut self, kind: Work, id: &Arc<str>, event: &Event, changes: &mut Changes) {
-        let place = self.about(kind, event, id).unwrap_or_else(|| {
-            let step = Step { started_at: None, ..begun(kind.step(), id, event) };
-            self.keep(kind, id, step, event, changes)
-        });
-        self.end(place, State::Recorded, None, event, changes);
+        let whose = self.of(kind).steps.whose(event.head.run_id.as_ref(), id);
+        if let Whose::Own(place) = whose {
+            self.of(kind).steps.answered(place);
+            self.end(place, State::Recorded, None, event, changes);
+            return;
+        }
+        let at = event.head.at;
+        let step =
+            Step { started_at: None, ended_at: at, state: State::Recorded, ..begun(kind.step(), id, event) };
+        let ends = |stray: &mut Stray| {
+            if !std::mem::replace(&mut stray.ended, true) {
+                stray.ended_at = at;
+            }
+        };
+        self.stray(kind, id, whose.call(), ends, step, changes);
     }
 
     fn attempt(&self, event: &Event, id: &str) -> Option<usize> {
@@ -254,13 +251,21 @@ impl Risk {
         }
     }
 
+    /// A run that says when it is over may go on after an error; one that is a model call and nothing else is over.
+    fn fails(&mut self, event: &Event, changes: &mut Changes) {
+        let models = event.head.run_id.as_ref().and_then(|run| self.models.get(run));
+        if models.is_some_and(|models| !models.has_lifecycle) {
+            self.model_ends(Some("it failed, and what it said so far is kept"), event, changes);
+        }
+    }
+
     /// A model call is made again: what it said and proposed so far does not count.
     fn retry(&mut self, discards: &[String], event: &Event, changes: &mut Changes) {
         let why = Some("discarded; the model is asked again");
         self.model_ends(why, event, changes);
         for id in discards {
             let run = event.head.run_id.as_ref();
-            if let Some(call) = run.and_then(|run| self.calls.exact(run, &id.as_str().into())) {
+            if let Some(call) = run.and_then(|run| self.calls.steps.own(run, &id.as_str().into())) {
                 self.end(call, State::Recorded, why, event, changes);
             }
         }
@@ -270,7 +275,8 @@ impl Risk {
     fn tool_call(&mut self, event: &Event, call: &ToolCall, changes: &mut Changes) {
         let (effect, fate) = rule::tool(event, call);
         let id = call.id.shared();
-        if let Some(place) = self.begins(Work::Call, event, &id, changes) {
+        let known = event.head.run_id.as_ref().and_then(|run| self.calls.steps.own(run, &id));
+        if let Some(place) = known {
             self.proposed.remove(&place);
             self.edit(place, changes, |step, edit| {
                 edit.put("name", &mut step.name, Some(call.name.clone()));
@@ -280,23 +286,21 @@ impl Risk {
             return;
         }
         let step = Step { name: Some(call.name.clone()), effect, ..begun(StepKind::Tool, &id, event) };
-        let place = self.begin(judged(step, Fate::Proposed), changes);
-        if let Some(run) = &event.head.run_id {
-            self.calls.begun(run, &id, place);
-        }
-        self.proposed.insert(place, fate);
+        self.begin_work(Work::Call, &id, judged(step, Fate::Proposed), Some(fate), changes);
     }
 
     /// Progress proves that a call has started, if it was told only once or not at all.
-    fn tool_runs(&mut self, event: &Event, id: &Arc<str>, name: &str, changes: &mut Changes) {
-        let Some(place) = self.about(Work::Call, event, id) else {
-            let step = Step { name: Some(name.to_owned()), ..begun(StepKind::Tool, id, event) };
-            self.keep(Work::Call, id, judged(step, Fate::InDoubt), event, changes);
+    fn tool_runs(&mut self, event: &Event, id: &Arc<str>, name: Option<&str>, changes: &mut Changes) {
+        let whose = self.calls.steps.whose(event.head.run_id.as_ref(), id);
+        if let Whose::Own(place) = whose {
+            if let Some(fate) = self.proposed.remove(&place) {
+                self.judge(place, fate, changes);
+            }
             return;
-        };
-        if let Some(fate) = self.proposed.remove(&place) {
-            self.judge(place, fate, changes);
         }
+        let step = Step { name: name.map(ToOwned::to_owned), ..begun(StepKind::Tool, id, event) };
+        let runs = |stray: &mut Stray| stray.runs = true;
+        self.stray(Work::Call, id, whose.call(), runs, judged(step, Fate::InDoubt), changes);
     }
 
     fn node_start(&mut self, event: &Event, start: &NodeStart, changes: &mut Changes) -> Option<()> {
@@ -356,9 +360,9 @@ impl Risk {
             self.asked.push(place);
             return;
         };
-        if self.kept.contains(&place) {
-            self.appear(place, event, changes);
+        if self.kept.remove(&place) {
             self.edit(place, changes, |step, edit| {
+                edit.put("runId", &mut step.run_id, Some(run.clone()));
                 edit.put("name", &mut step.name, name);
                 edit.put("effect", &mut step.effect, Some(Effect::Human));
             });
@@ -406,11 +410,10 @@ impl Risk {
     }
 
     fn code(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) {
-        if self.begins(Work::Code, event, id, changes).is_none() {
-            let place = self.begin(judged(begun(StepKind::Code, id, event), Fate::Code), changes);
-            if let Some(run) = &event.head.run_id {
-                self.codes.begun(run, id, place);
-            }
+        let known = event.head.run_id.as_ref().and_then(|run| self.codes.steps.own(run, id));
+        if known.is_none() {
+            let step = judged(begun(StepKind::Code, id, event), Fate::Code);
+            self.begin_work(Work::Code, id, step, None, changes);
         }
     }
 
@@ -451,13 +454,23 @@ impl View for Risk {
         match &event.body {
             Body::Text(_) | Body::Reasoning(_) => self.speaks(event, changes),
             Body::Usage(_) => self.model_ends(None, event, changes),
+            Body::Error(_) => self.fails(event, changes),
+            Body::HarnessStart(_) | Body::RunStart(_) => {
+                if let Some(run) = &event.head.run_id {
+                    self.models.entry(run.clone()).or_default().has_lifecycle = true;
+                }
+            }
             Body::ModelRetry(retry) => self.retry(&retry.discards, event, changes),
             Body::ToolCall(call) => self.tool_call(event, call, changes),
             Body::ToolProgress(progress) => {
-                self.tool_runs(event, &progress.tool_call_id.shared(), &progress.name, changes);
+                self.tool_runs(event, &progress.tool_call_id.shared(), progress.tool(), changes);
             }
             Body::ToolResult(result) => self.end_work(Work::Call, &result.id.shared(), event, changes),
             Body::ReplInput(input) => self.code(event, &input.id.shared(), changes),
+            // It says nothing new of code that runs, but of whose the output will be.
+            Body::ReplProgress(progress) => {
+                self.codes.steps.whose(event.head.run_id.as_ref(), &progress.id.shared());
+            }
             Body::ReplOutput(output) => self.end_work(Work::Code, &output.id.shared(), event, changes),
             Body::Relay(relay) => self.relay(event, relay, changes),
             Body::RelayResolved(resolved) => self.answered(event, &resolved.relay_id, changes),

@@ -15,9 +15,11 @@ use std::sync::Arc;
 
 use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RunId, StreamId};
 use serde::{Deserialize, Serialize};
+use serde_with::serde_as;
 
 pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, What, Why};
 
+use crate::calls::{Calls, Name};
 use crate::index::{ByRun, Index};
 use crate::request::Requests;
 use crate::steps::Steps;
@@ -52,8 +54,8 @@ pub struct Causes {
     /// The works that can be named as a cause, by the id of their node in the conversation graph.
     named: Index<Arc<str>>,
     streams: ByRun,
-    calls: ByRun,
-    codes: ByRun,
+    calls: Called,
+    codes: Called,
     runs: BTreeMap<RunId, Run>,
     requests: Requests,
     /// Requests that have come, by their number.
@@ -64,6 +66,15 @@ pub struct Causes {
     waiting: BTreeMap<Arc<str>, Vec<u32>>,
 }
 
+/// Works that runs give ids, and what runs say of those that they have not begun.
+#[serde_as]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Called {
+    works: Calls,
+    #[serde_as(as = "Vec<(_, _)>")]
+    strays: BTreeMap<Name, Vec<u32>>,
+}
+
 /// Something that was begun and comes to something: a call, a node, a turn of code, a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Work {
@@ -71,6 +82,7 @@ struct Work {
     start: u32,
     /// The last fact on the way to its end.
     tip: u32,
+    /// Whether it has come to its result since it began.
     done: bool,
 }
 

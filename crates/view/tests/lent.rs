@@ -3,12 +3,13 @@
 // The expected texts are written by the test runner, which always uses hashes.
 #![allow(clippy::needless_raw_string_hashes, clippy::needless_pass_by_value)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use antiphon_testkit::history;
 use antiphon_view::Changes;
 use antiphon_view::catalogue::find;
+use antiphon_view::diff::diff;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -210,6 +211,28 @@ fn results(came: &Came) -> BTreeMap<&str, &Value> {
     came.iter().map(|(input, (output, _))| (input.as_str(), output)).collect()
 }
 
+/// What a diff says came of each call.
+fn in_diff(table: &str) -> Came {
+    let rows = diff([], &history(table)).called.into_iter().filter_map(|row| row.b);
+    rows.map(|call| {
+        let output = call.output.map_or(Value::Null, |output| output.value());
+        (call.input.value().to_string(), (output, Vec::new()))
+    })
+    .collect()
+}
+
+/// The call that a result or a piece of progress comes from, as it is told why.
+fn call_of(table: &str, said: &str) -> Option<String> {
+    let facts = fold("why", table);
+    let facts = list(&facts, "facts");
+    let fact = facts.iter().find(|fact| fact["text"] == format!("tool: {said}"))?;
+    let mut cause = &facts[usize::try_from(fact["cause"].as_u64()?).ok()?];
+    while cause["relation"] == "runs_as" {
+        cause = &facts[usize::try_from(cause["cause"].as_u64()?).ok()?];
+    }
+    (cause["type"] == "tool_call").then(|| cause["text"].as_str().unwrap_or_default().to_owned())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -247,5 +270,20 @@ proptest! {
         let nodes = list(&nested, "nodes").iter().filter(|node| !node["input"].is_null());
         let in_nested = nodes.map(|node| (node["input"].as_str().unwrap_or_default(), &node["output"])).collect();
         prop_assert_eq!(results(&in_tools), in_nested, "{}", table);
+        let in_diff = in_diff(&table);
+        prop_assert_eq!(results(&in_tools), results(&in_diff), "{}", table);
+        let calls = list(&tools, "calls").iter().filter(|call| !call["input"].is_null());
+        let ended = |call: &Value| (call["runId"].clone(), call["callId"].clone(), !call["output"].is_null());
+        let in_tools: BTreeSet<_> = calls.map(|call| format!("{:?}", ended(call))).collect();
+        let risk = fold("risk", &table);
+        let steps = list(&risk, "steps").iter().filter(|step| step["name"] == "bash");
+        let recorded = |step: &Value| (step["runId"].clone(), step["id"].clone(), step["state"] == "recorded");
+        let in_risk: BTreeSet<_> = steps.map(|step| format!("{:?}", recorded(step))).collect();
+        prop_assert_eq!(in_tools, in_risk, "{}", table);
+        for (input, (output, pieces)) in in_thread {
+            for said in pieces.iter().chain(Some(&output)).filter_map(Value::as_str) {
+                prop_assert_eq!(call_of(&table, said), Some(format!("bash {input}")), "{} in {}", said, table);
+            }
+        }
     }
 }

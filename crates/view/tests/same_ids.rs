@@ -118,20 +118,42 @@ fn what_names_another_run_finds_what_is_open() {
         a relay q permission c xa
         b relay_resolved q true
         b tool_result c RA
-        b tool_call c xb
         ",
         expect![[r#"
             why 1: tool_call xa {} ← step model call 1
             why 2: relay permission: xa ← tool_call xa {} ← step model call 1
             why 3: relay_resolved approved by user ← relay permission: xa ← tool_call xa {}
             why 4: tool_result tool: RA ← relay_resolved approved by user ← relay permission: xa
-            why 5: tool_call xb {} ← step model call 1 ← tool_result tool: RA
             called xa → "RA"
-            called xb → none
             decided xa approved by user
             step a c xa Recorded
             step a q xa Recorded
-            step b c xb InFlight
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_lent_goes_to_the_call_of_its_own_run_when_that_comes() {
+    check(
+        "
+        a tool_call c xa
+        a relay q permission c xa
+        b relay_resolved q true
+        b tool_result c RA
+        b tool_call c xb
+        ",
+        expect![[r#"
+            why 1: tool_call xa {} ← step model call 1
+            why 2: relay permission: xa ← tool_call xa {} ← step model call 1
+            why 3: relay_resolved approved by user ← relay permission: xa ← tool_call xa {}
+            why 4: tool_result tool: RA ← tool_call xb {} ← step model call 1
+            why 5: tool_call xb {} ← step model call 1
+            called xa → none
+            called xb → "RA"
+            decided xa approved by user
+            step a c xa InFlight
+            step a q xa Recorded
+            step b c xb Recorded
         "#]],
     );
 }
@@ -146,11 +168,11 @@ fn a_call_that_comes_after_its_result_takes_it_from_whatever_run() {
         a relay q permission c xa
         ",
         expect![[r#"
-            why 1: tool_result tool: R
-            why 2: relay_resolved approved by user ← tool_result tool: R
+            why 1: tool_result tool: R ← tool_call xa {} ← step model call 1
+            why 2: relay_resolved approved by user ← tool_result tool: R ← tool_call xa {}
             why 3: tool_call xa {} ← step model call 1
             why 4: relay permission: xa ← tool_call xa {} ← step model call 1
-            called xa → none
+            called xa → "R"
             decided xa approved by user
             step a c xa Recorded
             step a q xa Recorded

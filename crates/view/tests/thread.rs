@@ -539,7 +539,7 @@ fn requests_of_two_runs_under_one_id_are_told_apart() {
         "#,
         &expect![[r#"
             assistant msg:q streaming
-              - relay id=q prompt=A? relay={"id":"q","kind":"question","status":"answered","by":"ann"} status=answered
+              - relay id=q prompt=A? relay={"id":"q","kind":"question","status":"answered","answer":"forA","by":"ann"} status=answered
             assistant msg:b/q streaming
               - relay id=b/q prompt=B? relay={"id":"q","kind":"question","status":"pending"} status=waiting
         "#]],
@@ -620,5 +620,27 @@ fn a_request_stays_where_it_was_shown_first() {
               - tool_call id=c1 name=bash input={} relay={"id":"p","kind":"permission","status":"approved","by":"user"} status=proposed
               - tool_call id=c2 name=bash input={} status=proposed
         "#]],
+    );
+}
+
+#[test]
+fn what_a_person_is_asked_about_a_call_is_shown_with_the_call_and_so_is_the_answer() {
+    let asked = r#"
+        a  tool_call  c ask {}
+        a  relay      r question c prompt="which one?" options=["x","y"]
+    "#;
+    check(
+        asked,
+        &expect![[r#"
+        assistant msg:c streaming
+          - tool_call id=c name=ask input={} relay={"id":"r","kind":"question","status":"pending","prompt":"which one?","options":["x","y"]} status=waiting
+    "#]],
+    );
+    check(
+        &format!("{asked}a relay_resolved r by=ann answer=x"),
+        &expect![[r#"
+        assistant msg:c streaming
+          - tool_call id=c name=ask input={} relay={"id":"r","kind":"question","status":"answered","prompt":"which one?","options":["x","y"],"answer":"x","by":"ann"} status=proposed
+    "#]],
     );
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use expect_test::expect_file;
 
-use crate::door::{antiphon, recorded};
+use crate::door::{antiphon, fed, recorded};
 
 /// All views.
 pub(crate) const VIEWS: &[&str] = &[
@@ -75,6 +75,23 @@ fn a_thread_can_leave_things_out() {
     let collapsed = antiphon(&["view", "thread", "--collapse-tools", "nested-subagents.jsonl"]).out;
     assert!(whole.contains("two scouts in parallel") && !hidden.contains("two scouts in parallel"));
     assert!(whole.contains("grep -rn retries") && !collapsed.contains("grep -rn retries"));
+}
+
+#[test]
+fn a_thread_says_what_a_call_waits_for_and_what_the_answer_was() {
+    let asked = concat!(
+        r#"{"type":"tool_call","runId":"a","id":"c","name":"ask","input":{}}"#,
+        "\n",
+        r#"{"type":"relay","runId":"a","id":"q","kind":"question","toolCallId":"c","prompt":"which?","options":["x","y"]}"#,
+        "\n",
+    );
+    let thread = |events: &str| fed(&["view", "thread"], events.as_bytes()).out;
+    assert!(thread(asked).contains("waiting for question q which? x · y"), "{}", thread(asked));
+    let answered = format!(
+        "{asked}{}",
+        r#"{"type":"relay_resolved","runId":"a","relayId":"q","answer":"x","by":"ann"}"#
+    );
+    assert!(thread(&answered).contains("answered x by ann"), "{}", thread(&answered));
 }
 
 #[test]

@@ -31,10 +31,18 @@ pub struct ToolProgress {
     pub id: StreamId,
     /// The call it belongs to.
     pub tool_call_id: CallId,
-    /// The tool.
+    /// The tool; may be left out, as its call says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// Whatever it says.
     pub content: Json,
+}
+
+impl ToolProgress {
+    /// The tool, if it is said here.
+    pub fn tool(&self) -> Option<&str> {
+        Some(self.name.as_str()).filter(|name| !name.is_empty())
+    }
 }
 
 /// Whether what a tool says is a piece of what it prints: an object with `stream` and `text`. Each piece has an id of its
@@ -56,7 +64,8 @@ pub fn is_piece(content: &Json) -> bool {
 pub struct ToolResult {
     /// The call.
     pub id: CallId,
-    /// The tool.
+    /// The tool; may be left out, as its call says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// What it gave back.
     pub output: Json,
@@ -64,4 +73,11 @@ pub struct ToolResult {
     pub is_error: Option<bool>,
     /// Where the output came from, if not from the tool itself.
     pub provenance: Option<Provenance>,
+}
+
+impl ToolResult {
+    /// The tool, if it is said here.
+    pub fn tool(&self) -> Option<&str> {
+        Some(self.name.as_str()).filter(|name| !name.is_empty())
+    }
 }

@@ -14,7 +14,7 @@ use antiphon_event::{Body, Event, FlowNodeId, Json, ParentId, RunId, StreamId};
 use super::path::{Path, Paths, ROOT};
 use super::row::{Contribution, Decision, Role, Spending};
 use crate::Tally;
-use crate::index::ByRun;
+use crate::calls::{Calls, Gets, Name, Whose};
 use crate::request::Requests;
 use crate::steps::Steps;
 
@@ -102,8 +102,10 @@ pub(super) struct Digest {
     taken: HashMap<Path, u32>,
     /// How many rows of a label each place has.
     counts: HashMap<(Path, String), u32>,
-    call_rows: ByRun,
-    code_rows: ByRun,
+    /// The rows of calls, and those of code.
+    rows: [Calls; 2],
+    /// The results that runs gave of calls, or of code, that they have not made.
+    strays: [HashMap<Name, Came>; 2],
     requests: Requests,
     /// The row of each request that has come, by its number.
     choice_rows: HashMap<usize, usize>,
@@ -112,6 +114,16 @@ pub(super) struct Digest {
     edge_rows: HashMap<(Path, FlowNodeId, u32), usize>,
     work_rows: HashMap<(Path, Option<FlowNodeId>, u32), usize>,
     key_rows: HashMap<(Path, String), usize>,
+}
+
+/// What came of a call: the output, and whether it failed.
+type Came = (Json, bool);
+
+/// What has an id that a run gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Callee {
+    Call,
+    Code,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -139,20 +151,22 @@ impl Digest {
             }
             Body::ToolCall(call) => self.call(event, at, call, paths),
             Body::ToolResult(result) => {
-                let row = self.about(&self.call_rows, event, &result.id.shared());
-                self.result(event, row, result.output.clone(), result.is_error == Some(true));
+                let came = (result.output.clone(), result.is_error == Some(true));
+                self.result(Callee::Call, event, &result.id.shared(), came);
+            }
+            Body::ToolProgress(progress) => {
+                self.whose(Callee::Call, event, &progress.tool_call_id.shared());
             }
             Body::ReplInput(input) => {
                 let id = input.id.shared();
                 let row = self.add_call(event, at, "repl", Json::from(input.code.as_str()), paths, &id);
-                if let Some(run) = &event.head.run_id {
-                    self.code_rows.begun(run, &id, row);
-                }
+                self.begun(Callee::Code, event, &id, row);
             }
+            Body::ReplProgress(progress) => _ = self.whose(Callee::Code, event, &progress.id.shared()),
             Body::ReplOutput(output) => {
-                let row = self.about(&self.code_rows, event, &output.id.shared());
                 let text = output.error.as_ref().unwrap_or(&output.stdout);
-                self.result(event, row, Json::from(text.as_str()), output.error.is_some());
+                let came = (Json::from(text.as_str()), output.error.is_some());
+                self.result(Callee::Code, event, &output.id.shared(), came);
             }
             Body::HarnessStart(_) | Body::RunStart(_) => self.work(at, None, 1, "running", None),
             Body::HarnessEnd(end) => {
@@ -273,21 +287,47 @@ impl Digest {
     /// A call that is about to run is the one that was proposed.
     fn call(&mut self, event: &Event, at: At, call: &ToolCall, paths: &mut Paths) {
         let id = call.id.shared();
-        let proposed = event.head.run_id.as_ref().and_then(|run| self.call_rows.exact(run, &id));
-        if let Some(row) = proposed.filter(|row| self.calls[*row].output.is_none()) {
+        let rows = &self.rows[Callee::Call as usize];
+        let proposed = event.head.run_id.as_ref().and_then(|run| rows.own(run, &id));
+        if let Some(row) = proposed {
             self.calls[row].input = call.input.clone();
             return;
         }
         self.step(event);
         let row = self.add_call(event, at, &call.name, call.input.clone(), paths, &id);
-        if let Some(run) = &event.head.run_id {
-            self.call_rows.begun(run, &id, row);
+        self.begun(Callee::Call, event, &id, row);
+    }
+
+    /// Notes the row of a call, or of code, and gives it what came before it.
+    fn begun(&mut self, callee: Callee, event: &Event, id: &Arc<str>, row: usize) {
+        let Some(run) = &event.head.run_id else { return };
+        let rows = &mut self.rows[callee as usize];
+        let gets = rows.gets(run, id);
+        rows.begun(run, id, row, &gets);
+        let strays = &mut self.strays[callee as usize];
+        let came = match gets {
+            Gets::Nothing => return,
+            Gets::Loan { of } => strays.get(&(of, Arc::clone(id))).cloned(),
+            Gets::Own { from } => {
+                if let Some(borrower) = from.filter(|borrower| !rows.is_answered(*borrower)) {
+                    self.calls[borrower].output = None;
+                    self.calls[borrower].failed = false;
+                }
+                let came = strays.remove(&(run.clone(), Arc::clone(id)));
+                if came.is_some() {
+                    rows.answered(row);
+                }
+                came
+            }
+        };
+        if let Some((output, failed)) = came {
+            self.calls[row].output = Some(output);
+            self.calls[row].failed = failed;
         }
     }
 
-    /// The row that a result in the run of an event belongs to.
-    fn about(&self, rows: &ByRun, event: &Event, id: &Arc<str>) -> Option<usize> {
-        rows.about(event.head.run_id.as_ref(), id, |row| self.calls[row].output.is_none())
+    fn whose(&mut self, callee: Callee, event: &Event, id: &Arc<str>) -> Whose {
+        self.rows[callee as usize].whose(event.head.run_id.as_ref(), id)
     }
 
     fn add_call(
@@ -318,17 +358,31 @@ impl Digest {
     /// What a call is known by to the runs it starts: its id, or with its run before it if another run has that id.
     fn name(&self, event: &Event, id: &Arc<str>) -> Arc<str> {
         let run = event.head.run_id.as_ref().filter(|_| self.places.contains_key(id));
-        let is_own = |run| self.call_rows.exact(run, id).or_else(|| self.code_rows.exact(run, id)).is_some();
+        let is_own = |run: &RunId| self.rows.iter().any(|rows| rows.own(run, id).is_some());
         match run.filter(|run| !is_own(run)) {
             Some(run) => format!("{run}/{id}").into(),
             None => Arc::clone(id),
         }
     }
 
-    fn result(&mut self, event: &Event, row: Option<usize>, output: Json, failed: bool) {
+    /// Notes what came of a call, or of code; a result of its own run counts for more than one that is lent.
+    fn result(&mut self, callee: Callee, event: &Event, id: &Arc<str>, came: Came) {
+        let whose = self.whose(callee, event, id);
+        let rows = &mut self.rows[callee as usize];
+        let row = match whose {
+            Whose::Own(row) => {
+                rows.answered(row);
+                Some(row)
+            }
+            Whose::Lent(row) => Some(row).filter(|row| !rows.is_answered(*row)),
+            Whose::Nobodys => None,
+        };
         if let Some(row) = row {
-            self.calls[row].output = Some(output);
-            self.calls[row].failed = failed;
+            self.calls[row].output = Some(came.0.clone());
+            self.calls[row].failed = came.1;
+        }
+        if let Some(run) = event.head.run_id.as_ref().filter(|_| !matches!(whose, Whose::Own(_))) {
+            self.strays[callee as usize].insert((run.clone(), Arc::clone(id)), came);
         }
         self.settle(event);
     }

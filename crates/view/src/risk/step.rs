@@ -3,6 +3,8 @@
 use antiphon_event::{RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::edit::Edit;
+
 /// Something that was begun outside: a model call, a tool call, a node, a piece of code, a request.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +30,28 @@ pub struct Step {
     pub started_at: Option<Timestamp>,
     /// When its end was recorded, or was given up on.
     pub ended_at: Option<Timestamp>,
+}
+
+impl Step {
+    /// Puts another in its place.
+    pub(super) fn become_another(&mut self, other: Self, edit: &mut Edit<'_>) {
+        fn renew<T: Serialize + PartialEq>(
+            edit: &mut Edit<'_>,
+            name: &str,
+            place: &mut Option<T>,
+            value: Option<T>,
+        ) {
+            if value.is_none() { edit.clear(name, place) } else { edit.put(name, place, value) }
+        }
+        renew(edit, "runId", &mut self.run_id, other.run_id);
+        renew(edit, "name", &mut self.name, other.name);
+        renew(edit, "effect", &mut self.effect, other.effect);
+        edit.put("state", &mut self.state, other.state);
+        renew(edit, "then", &mut self.then, other.then);
+        renew(edit, "why", &mut self.why, other.why);
+        renew(edit, "startedAt", &mut self.started_at, other.started_at);
+        renew(edit, "endedAt", &mut self.ended_at, other.ended_at);
+    }
 }
 
 /// What kind of step.

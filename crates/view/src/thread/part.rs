@@ -1,10 +1,12 @@
 //! The parts of a thread: what entries are made of, as they are kept.
 
+use antiphon_event::Json;
 use antiphon_graph::Place;
 use serde::{Deserialize, Serialize};
 
 use crate::Standing;
 use crate::slots::Slots;
+use crate::value::given;
 
 /// A list of entries: the conversation itself, or what a subagent did.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -111,14 +113,18 @@ impl Answer {
 }
 
 /// A request to a person, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Relay {
     pub(super) id: antiphon_event::RelayId,
     pub(super) kind: String,
     pub(super) status: Standing,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What is asked, where the part is not the request itself.
+    pub(super) prompt: Option<String>,
+    pub(super) options: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "given")]
+    pub(super) answer: Option<Json>,
     pub(super) by: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
 }

@@ -66,9 +66,8 @@ impl Thread {
         let before = std::mem::replace(self.requests.get(number), Request::Shown { part, nth });
         let early = if let Request::Early(answer) = before { Some(answer) } else { None };
         if waits || early.is_some() {
-            let (id, kind) = (relay.id.clone(), relay.kind.to_string());
-            let asked = Relay { id, kind, status: Standing::Pending, by: None, reason: None };
-            answer_of(&mut self.parts, part).ask(nth, asked);
+            let is_alone = self.parts[part as usize].block == placed.block;
+            answer_of(&mut self.parts, part).ask(nth, asked(relay, is_alone));
         }
         if let Some(answer) = early {
             answer_of(&mut self.parts, part).settle(nth, |relay| answered(relay, &answer));
@@ -111,7 +110,22 @@ impl Thread {
     }
 }
 
+/// A request that waits; one that is shown alone says what is asked itself.
+fn asked(relay: &request::Relay, is_alone: bool) -> Relay {
+    Relay {
+        id: relay.id.clone(),
+        kind: relay.kind.to_string(),
+        status: Standing::Pending,
+        prompt: relay.prompt.clone().filter(|_| !is_alone),
+        options: relay.options.clone().filter(|_| !is_alone),
+        answer: None,
+        by: None,
+        reason: None,
+    }
+}
+
 fn answered(relay: &mut Relay, answer: &RelayResolved) {
+    relay.answer.clone_from(&answer.answer);
     relay.status = Standing::of(answer);
     relay.by = Some(answer.by.clone());
     relay.reason.clone_from(&answer.reason);

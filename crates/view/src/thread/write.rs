@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::Thread;
 use super::part::Answer;
 use crate::Standing;
+use crate::value::to_value;
 
 /// `{entries: […]}`
 pub(super) struct ThreadView<'a> {
@@ -177,7 +178,7 @@ impl<'a> PartView<'a> {
             ("name", Body::ToolCall(call)) => Some(json!(call.name)),
             ("input", Body::ToolCall(call)) => Some(call.input.value()),
             ("callType", Body::ToolCall(call)) => call.call_type.as_ref().map(|kind| json!(kind)),
-            ("name", Body::ToolResult(result)) => Some(json!(result.name)),
+            ("name", Body::ToolResult(result)) => result.tool().map(Value::from),
             ("prompt", Body::Relay(relay)) => relay.prompt.as_ref().map(|prompt| json!(prompt)),
             ("options", Body::Relay(relay)) => relay.options.as_ref().map(|options| json!(options)),
             ("name", Body::Relay(relay)) => relay.tool.as_ref().map(|tool| json!(tool)),
@@ -197,7 +198,7 @@ impl<'a> PartView<'a> {
         match name {
             "output" => result.and_then(output),
             "isError" => result.and_then(is_error),
-            "relay" => answer.relay().map(|relay| json!(relay)),
+            "relay" => answer.relay().map(to_value),
             "progress" if !answer.progress.is_empty() => Some(self.progress(answer)),
             "status" => status(node.kind(), answer, result).map(Value::from),
             _ => None,

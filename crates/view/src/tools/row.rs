@@ -146,7 +146,7 @@ impl Row<'_> {
             changes.append(path!["calls", place, "progress"], &progress);
             call.progress.push(progress);
         }
-        fill(&mut call.name, Some(said.name.clone()), changes, path!["calls", place, "name"]);
+        fill(&mut call.name, said.tool().map(ToOwned::to_owned), changes, path!["calls", place, "name"]);
         if call.status == Status::Pending {
             put(&mut call.status, Status::Running, changes, path!["calls", place, "status"]);
         }
@@ -154,7 +154,7 @@ impl Row<'_> {
 
     pub(super) fn ended(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) {
         let (call, place) = (&mut *self.call, self.place);
-        fill(&mut call.name, Some(result.name.clone()), changes, path!["calls", place, "name"]);
+        fill(&mut call.name, result.tool().map(ToOwned::to_owned), changes, path!["calls", place, "name"]);
         put(&mut call.output, Some(result.output.clone()), changes, path!["calls", place, "output"]);
         let status = match (call.status, result.is_error == Some(true)) {
             (Status::Denied, _) => Status::Denied,

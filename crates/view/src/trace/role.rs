@@ -36,12 +36,12 @@ impl<'e> Role<'e> {
             Body::Reasoning(reasoning) => Self::iteration(Some(reasoning.id.as_str())),
             Body::Usage(_) => Self { closes: Some(SpanKind::Iteration), ..Self::iteration(None) },
             Body::ModelRetry(_) => Self::iteration(None),
-            Body::ToolCall(call) => Self { opens_call: true, ..Self::tool(&call.id, &call.name) },
-            Body::ToolProgress(progress) => Self::tool(&progress.tool_call_id, &progress.name),
+            Body::ToolCall(call) => Self { opens_call: true, ..Self::tool(&call.id, Some(&call.name)) },
+            Body::ToolProgress(progress) => Self::tool(&progress.tool_call_id, progress.tool()),
             Body::ToolResult(result) => Self {
                 closes: Some(SpanKind::Tool),
                 failed: result.is_error == Some(true),
-                ..Self::tool(&result.id, &result.name)
+                ..Self::tool(&result.id, result.tool())
             },
             Body::Relay(relay) => Self {
                 call: relay.tool_call_id.as_ref(),
@@ -93,12 +93,12 @@ impl<'e> Role<'e> {
         Self { kind: Some(SpanKind::Iteration), id, ..Self::default() }
     }
 
-    fn tool(call: &'e CallId, name: &'e str) -> Self {
+    fn tool(call: &'e CallId, name: Option<&'e str>) -> Self {
         Self {
             kind: Some(SpanKind::Tool),
             call: Some(call),
             id: Some(call.as_str()),
-            name: Some(name),
+            name,
             ..Self::default()
         }
     }

@@ -14,11 +14,13 @@ pub(super) fn describe(event: &Event) -> String {
         Body::Text(text) => return brief(&text.content),
         Body::Reasoning(reasoning) => return brief(&reasoning.content),
         Body::ToolCall(call) => format!("{} {}", call.name, call.input.to_text()),
-        Body::ToolProgress(progress) => format!("{}: {}", progress.name, progress.content.to_text()),
-        Body::ToolResult(result) if result.is_error == Some(true) => {
-            format!("{} failed: {}", result.name, result.output.to_text())
+        Body::ToolProgress(progress) => {
+            format!("{}: {}", progress.tool().unwrap_or("tool"), progress.content.to_text())
         }
-        Body::ToolResult(result) => format!("{}: {}", result.name, result.output.to_text()),
+        Body::ToolResult(result) => {
+            let failed = if result.is_error == Some(true) { " failed" } else { "" };
+            format!("{}{failed}: {}", result.tool().unwrap_or("tool"), result.output.to_text())
+        }
         Body::HarnessStart(start) => {
             let agent = event.head.agent.as_ref().and_then(|agent| agent.name.as_deref());
             agent.or(start.agent_id.as_ref().map(AgentId::as_str)).unwrap_or("agent").to_owned()

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use antiphon_event::{Event, ParentId, RunId};
+use antiphon_event::{Event, Kind, ParentId, RunId};
 
 use super::describe::describe;
-use super::{Causes, Fact, Relation, Run, What, Work};
-use crate::index::ByRun;
+use super::{Called, Causes, Fact, Relation, Run, What, Work};
+use crate::calls::{Gets, Whose};
 use crate::{Changes, path};
 
 /// A cause and how the effect comes from it.
@@ -110,7 +110,10 @@ impl Causes {
     /// Gives those who waited for a name their cause.
     fn adopt(&mut self, name: &str, cause: u32, changes: &mut Changes) {
         for fact in self.waiting.remove(name).unwrap_or_default() {
-            self.set_cause(fact, cause, changes);
+            // What was found to come from a call does not come from whatever caused its run.
+            if self.facts[fact as usize].cause.is_none() {
+                self.set_cause(fact, cause, changes);
+            }
         }
     }
 
@@ -121,7 +124,18 @@ impl Causes {
         work.or_else(run)
     }
 
-    /// Begins what a run gives an id; the same once more takes its place.
+    /// Begins a stream of content.
+    pub(super) fn begin_stream(&mut self, event: &Event, id: &Arc<str>, fact: u32, changes: &mut Changes) {
+        let Some(run) = &event.head.run_id else { return };
+        if let Some(work) = self.streams.begins(run, id, |_| false) {
+            self.works[work] = Work::new(fact);
+            return;
+        }
+        let work = self.add_work(run, id, fact, changes);
+        self.streams.begun(run, id, work);
+    }
+
+    /// Begins a call, or code; the same once more takes its place.
     pub(super) fn begin(
         &mut self,
         kind: Own,
@@ -131,17 +145,62 @@ impl Causes {
         changes: &mut Changes,
     ) {
         let Some(run) = &event.head.run_id else { return };
-        if let Some(work) = self.own(kind).begins(run, id, |_| false) {
+        if let Some(work) = self.called(kind).works.own(run, id) {
             self.works[work] = Work::new(fact);
             return;
         }
+        let work = self.add_work(run, id, fact, changes);
+        let gets = self.called(kind).works.gets(run, id);
+        self.called_mut(kind).works.begun(run, id, work, &gets);
+        self.hand_over(kind, gets, run, id, work, changes);
+    }
+
+    /// Gives a work what came of it before it began.
+    fn hand_over(
+        &mut self,
+        kind: Own,
+        gets: Gets,
+        run: &RunId,
+        id: &Arc<str>,
+        work: usize,
+        changes: &mut Changes,
+    ) {
+        let called = self.called_mut(kind);
+        let (facts, is_own) = match gets {
+            Gets::Nothing => return,
+            Gets::Loan { of } => (called.strays.get(&(of, Arc::clone(id))).cloned(), false),
+            Gets::Own { .. } => (called.strays.remove(&(run.clone(), Arc::clone(id))), true),
+        };
+        for fact in facts.unwrap_or_default() {
+            let ends = is_end(self.facts[fact as usize].what);
+            let relation = if ends { Relation::ResultOf } else { Relation::PartOf };
+            if ends && is_own {
+                self.called_mut(kind).works.answered(work);
+            }
+            let found = &mut self.facts[fact as usize];
+            if !std::mem::take(&mut found.also).is_empty() {
+                changes.remove(path!["facts", fact as usize, "also"]);
+            }
+            found.relation = Some(relation);
+            changes.set(path!["facts", fact as usize, "relation"], &relation);
+            self.set_cause(fact, self.works[work].tip, changes);
+        }
+    }
+
+    /// Notes that a call, or code, has a result of its own run.
+    pub(super) fn finish(&mut self, kind: Own, work: usize) {
+        self.works[work].done = true;
+        self.called_mut(kind).works.answered(work);
+    }
+
+    fn add_work(&mut self, run: &RunId, id: &Arc<str>, fact: u32, changes: &mut Changes) -> usize {
         let work = self.works.len();
         self.works.push(Work::new(fact));
-        self.own_mut(kind).begun(run, id, work);
         // As in the conversation graph: what has an id that is taken is known by its run, too.
         let is_taken = self.named.get(id).is_some();
         let name = if is_taken { format!("{run}/{id}").into() } else { Arc::clone(id) };
         self.name(name, work, changes);
+        work
     }
 
     /// Begins what is known by this name alone.
@@ -167,25 +226,33 @@ impl Causes {
         }
     }
 
-    /// The work that something said about an id in the run of an event belongs to.
-    pub(super) fn about(&mut self, kind: Own, event: &Event, id: &Arc<str>) -> Option<usize> {
-        let run = event.head.run_id.as_ref();
-        let work = self.own(kind).about(run, id, |work| !self.works[work].done)?;
-        self.own_mut(kind).spoken_of(run, id, work);
-        Some(work)
+    /// Whose it is what the run of an event says of a call, or of code.
+    pub(super) fn whose(&mut self, kind: Own, event: &Event, id: &Arc<str>) -> Whose {
+        self.called_mut(kind).works.whose(event.head.run_id.as_ref(), id)
     }
 
-    pub(super) fn own(&self, kind: Own) -> &ByRun {
+    /// The call, or the code, that is asked about in the run of an event.
+    pub(super) fn asked_about(&self, kind: Own, event: &Event, id: &Arc<str>) -> Option<usize> {
+        self.called(kind).works.asked_about(event.head.run_id.as_ref(), id)
+    }
+
+    /// Remembers what a run says of what it has not begun, until it does.
+    pub(super) fn stray(&mut self, kind: Own, event: &Event, id: &Arc<str>, whose: Whose, fact: u32) {
+        if let Some(run) = event.head.run_id.as_ref().filter(|_| !matches!(whose, Whose::Own(_))) {
+            let name = (run.clone(), Arc::clone(id));
+            self.called_mut(kind).strays.entry(name).or_default().push(fact);
+        }
+    }
+
+    pub(super) fn called(&self, kind: Own) -> &Called {
         match kind {
-            Own::Stream => &self.streams,
             Own::Call => &self.calls,
             Own::Code => &self.codes,
         }
     }
 
-    fn own_mut(&mut self, kind: Own) -> &mut ByRun {
+    fn called_mut(&mut self, kind: Own) -> &mut Called {
         match kind {
-            Own::Stream => &mut self.streams,
             Own::Call => &mut self.calls,
             Own::Code => &mut self.codes,
         }
@@ -208,10 +275,9 @@ impl Causes {
     }
 }
 
-/// What a run gives an id of its own: equal ids of two runs, or of two kinds, are two things.
+/// What a run gives an id of its own and something comes of: equal ids of two runs, or of two kinds, are two things.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Own {
-    Stream,
     Call,
     Code,
 }
@@ -220,6 +286,11 @@ impl Work {
     fn new(fact: u32) -> Self {
         Self { start: fact, tip: fact, done: false }
     }
+}
+
+/// Whether a fact says what came of a call or of code.
+fn is_end(what: What) -> bool {
+    matches!(what, What::Event(Kind::ToolResult | Kind::ReplOutput))
 }
 
 /// The run in the id of something that belongs to it: `<run>/<id>` or `<run>:<type>`.

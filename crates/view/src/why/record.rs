@@ -11,6 +11,7 @@ use antiphon_event::{Body, CallId, Delivery, Event, Kind, RunId, StreamId};
 use super::ledger::{Own, run_part};
 use super::{Asked, Causes, Relation, Run, What, Work};
 use crate::brief::brief;
+use crate::calls::Whose;
 use crate::{Changes, Tally, path};
 
 impl Causes {
@@ -31,9 +32,7 @@ impl Causes {
             Body::Reasoning(reasoning) => self.stream(event, &reasoning.id, &reasoning.content, changes),
             Body::ToolCall(call) => self.call(event, call, changes),
             Body::ToolProgress(progress) => {
-                let call = self.about(Own::Call, event, &progress.tool_call_id.shared());
-                let link = self.tip(call, Relation::PartOf);
-                self.note(event, link, changes)
+                self.progress(Own::Call, event, &progress.tool_call_id.shared(), changes)
             }
             Body::ToolResult(result) => self.result(event, result, changes),
             Body::HarnessStart(_) | Body::RunStart(_) => self.run_begins(event, changes),
@@ -44,11 +43,7 @@ impl Causes {
             Body::Relay(relay) => self.relay(event, relay, changes),
             Body::RelayResolved(resolved) => self.resolved(event, resolved, changes),
             Body::ReplInput(input) => self.code(event, &input.id.shared(), changes),
-            Body::ReplProgress(progress) => {
-                let code = self.about(Own::Code, event, &progress.id.shared());
-                let link = self.tip(code, Relation::PartOf);
-                self.note(event, link, changes)
-            }
+            Body::ReplProgress(progress) => self.progress(Own::Code, event, &progress.id.shared(), changes),
             Body::ReplOutput(output) => self.output(event, &output.id.shared(), output.done, changes),
             Body::Summary(summary) => self.summary(event, &summary.id, &summary.sources, changes),
             Body::HistoryCompacted(compacted) => {
@@ -88,7 +83,7 @@ impl Causes {
             None => Some((self.step(event, changes), Relation::SaidBy)),
         };
         let fact = self.push(event, link, changes);
-        self.begin(Own::Stream, event, &id.shared(), fact, changes);
+        self.begin_stream(event, &id.shared(), fact, changes);
         self.run(event).stream = Some((id.clone(), fact));
         fact
     }
@@ -122,7 +117,8 @@ impl Causes {
     /// A call is proposed by a model call, and runs because of the proposal or of a decision about it.
     fn call(&mut self, event: &Event, call: &ToolCall, changes: &mut Changes) -> u32 {
         let id = call.id.shared();
-        let known = event.head.run_id.as_ref().and_then(|run| self.calls.begins(run, &id, |_| false));
+        let known = event.head.run_id.as_ref().and_then(|run| self.calls.works.own(run, &id));
+        self.skip_early(event, &id);
         let proposed = known.map(|work| &self.works[work]).filter(|work| !work.done);
         let link = match proposed.map(|work| work.tip) {
             Some(tip) if self.facts[tip as usize].what == What::Event(Kind::ToolCall) => {
@@ -136,9 +132,17 @@ impl Causes {
         fact
     }
 
+    /// What came of a call before the call is not what the model call answers that makes it.
+    fn skip_early(&mut self, event: &Event, id: &Arc<str>) {
+        let Some(run) = &event.head.run_id else { return };
+        let early = self.calls.strays.get(&(run.clone(), Arc::clone(id)));
+        if let (Some(early), Some(run)) = (early, self.runs.get_mut(run)) {
+            run.unanswered.retain(|fact| !early.contains(fact));
+        }
+    }
+
     fn result(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) -> u32 {
-        let call = self.about(Own::Call, event, &result.id.shared());
-        let fact = self.finish_work(event, call, changes);
+        let fact = self.come(Own::Call, event, &result.id.shared(), changes);
         let run = self.run(event);
         run.unanswered.push(fact);
         run.steps.settle();
@@ -155,8 +159,7 @@ impl Causes {
     }
 
     fn output(&mut self, event: &Event, id: &Arc<str>, done: bool, changes: &mut Changes) -> u32 {
-        let code = self.about(Own::Code, event, id);
-        let fact = self.finish_work(event, code, changes);
+        let fact = self.come(Own::Code, event, id, changes);
         let run = self.run(event);
         run.unanswered.push(fact);
         run.steps.settle();
@@ -164,13 +167,39 @@ impl Causes {
         fact
     }
 
-    /// Records what a work came to: caused by the last thing on the way, be it the start, a refusal or a child run.
+    /// A piece of progress of a call, or of code.
+    fn progress(&mut self, kind: Own, event: &Event, id: &Arc<str>, changes: &mut Changes) -> u32 {
+        let whose = self.whose(kind, event, id);
+        let link = self.tip(whose.call(), Relation::PartOf);
+        let fact = self.note(event, link, changes);
+        self.stray(kind, event, id, whose, fact);
+        fact
+    }
+
+    /// What came of a call, or of code.
+    fn come(&mut self, kind: Own, event: &Event, id: &Arc<str>, changes: &mut Changes) -> u32 {
+        let whose = self.whose(kind, event, id);
+        let fact = self.end_work(event, whose.call(), changes);
+        if let Whose::Own(work) = whose {
+            self.finish(kind, work);
+        }
+        self.stray(kind, event, id, whose, fact);
+        fact
+    }
+
+    /// Records what a node came to.
     pub(super) fn finish_work(&mut self, event: &Event, work: Option<usize>, changes: &mut Changes) -> u32 {
-        let Some(work) = work.map(|work| &mut self.works[work]) else {
+        if let Some(work) = work {
+            self.works[work].done = true;
+        }
+        self.end_work(event, work, changes)
+    }
+
+    /// Records what a work came to: caused by the last thing on the way, be it the start, a refusal or a child run.
+    fn end_work(&mut self, event: &Event, work: Option<usize>, changes: &mut Changes) -> u32 {
+        let Some(Work { start, tip, .. }) = work.map(|work| self.works[work].clone()) else {
             return self.note(event, None, changes);
         };
-        work.done = true;
-        let Work { start, tip, .. } = *work;
         let relation = match self.facts[tip as usize].what {
             What::Event(Kind::RelayResolved) if event.kind() == Kind::ToolResult => Relation::DeniedBy,
             What::Event(Kind::RelayResolved) => Relation::DecidedBy,
@@ -245,8 +274,9 @@ impl Causes {
 
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> u32 {
         let call = relay.tool_call_id.as_ref().map(CallId::shared);
-        let call = call
-            .and_then(|id| self.about(Own::Call, event, &id).or_else(|| self.about(Own::Code, event, &id)));
+        let call = call.and_then(|id| {
+            self.asked_about(Own::Call, event, &id).or_else(|| self.asked_about(Own::Code, event, &id))
+        });
         let about = call.or_else(|| self.node_work(event));
         let link = self.tip(about, Relation::AsksAbout);
         let fact = self.note(event, link, changes);

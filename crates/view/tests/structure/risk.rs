@@ -183,3 +183,20 @@ fn a_model_call_that_is_made_again_is_over() {
         "#]],
     );
 }
+
+#[test]
+fn a_model_call_without_an_agent_around_it_is_over_when_it_fails() {
+    check(
+        "
+        p  text          t half
+        p  error         overloaded
+        a  harness_start
+        a  text          u half
+        a  error         overloaded
+        ",
+        &expect![[r#"
+            model 1 recorded, effect -, then -: it failed, and what it said so far is kept
+            model 1 in_flight, effect -, then run_again: the answer is cut off; the model is asked again and what it said is discarded
+        "#]],
+    );
+}

@@ -183,3 +183,25 @@ fn calls_of_an_answer_that_was_thrown_away_are_marked() {
         "#]],
     );
 }
+
+#[test]
+fn a_result_that_does_not_name_its_tool_leaves_that_to_the_call() {
+    let early = r#"
+        a tool_progress p1 c1 "10%" name=""
+        a tool_result c1 "a b" name=""
+    "#;
+    check(
+        "tools",
+        early,
+        &expect![[r#"
+            calls {callId:"c1" runId:"a" status:"complete" output:"a b" progress:[{id:"p1" content:"10%"}] discarded:false orphan:true}
+        "#]],
+    );
+    check(
+        "tools",
+        &format!("{early}a tool_call c1 bash {{}}"),
+        &expect![[r#"
+            calls {callId:"c1" runId:"a" name:"bash" status:"complete" input:{} output:"a b" progress:[{id:"p1" content:"10%"}] discarded:false orphan:false}
+        "#]],
+    );
+}

@@ -55,6 +55,9 @@ pub(super) struct Relay {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) status: String,
+    pub(super) prompt: Option<String>,
+    pub(super) options: Vec<String>,
+    pub(super) answer: Option<Value>,
     pub(super) by: Option<String>,
     pub(super) reason: Option<String>,
 }

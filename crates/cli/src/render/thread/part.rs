@@ -62,13 +62,13 @@ fn call(part: &Part, width: usize) -> Vec<Line> {
     let mut lines = vec![head.cut(width)];
     let input = part.input.as_ref().map(full).unwrap_or_default();
     lines.extend(behind("  ", Ink::Plain, &input, width, INPUT_LINES));
-    lines.extend(part.relay.iter().map(|relay| relay_line(relay, part.prompt.as_deref()).cut(width)));
+    lines.extend(part.relay.iter().map(|relay| relay_line(relay).cut(width)));
     lines
 }
 
 fn code(part: &Part, width: usize) -> Vec<Line> {
     let mut lines = behind("› ", Ink::Tool, part.code.as_deref().unwrap_or(""), width, usize::MAX);
-    lines.extend(part.relay.iter().map(|relay| relay_line(relay, part.prompt.as_deref()).cut(width)));
+    lines.extend(part.relay.iter().map(|relay| relay_line(relay).cut(width)));
     lines
 }
 
@@ -81,18 +81,25 @@ fn request(part: &Part, width: usize) -> Vec<Line> {
     if !part.options.is_empty() {
         lines.push(Line::new().plain("  ").ink(Ink::Faint, part.options.join(" · ")).cut(width));
     }
-    lines.extend(part.relay.iter().map(|relay| relay_line(relay, None).cut(width)));
+    lines.extend(part.relay.iter().map(|relay| relay_line(relay).cut(width)));
     lines
 }
 
-fn relay_line(relay: &Relay, prompt: Option<&str>) -> Line {
+fn relay_line(relay: &Relay) -> Line {
     if relay.status == "pending" {
         let line = Line::new().ink(Ink::Waiting, format!("  ▶ waiting for {} ", relay.kind));
-        return line
-            .ink(Ink::Strong, &relay.id)
-            .plain(prompt.map(|text| format!(" {}", flat(text))).unwrap_or_default());
+        let prompt = relay.prompt.as_deref().map(|text| format!(" {}", flat(text))).unwrap_or_default();
+        let line = line.ink(Ink::Strong, &relay.id).plain(prompt);
+        return if relay.options.is_empty() {
+            line
+        } else {
+            line.plain(" ").ink(Ink::Faint, relay.options.join(" · "))
+        };
     }
     let mut line = Line::new().plain("  ").join(status(&relay.status));
+    if let Some(answer) = &relay.answer {
+        line = line.plain(format!(" {}", flat(&full(answer))));
+    }
     if let Some(by) = &relay.by {
         line = line.plain(format!(" by {by}"));
     }
