@@ -88,12 +88,9 @@ fn a_fixture_is_replayed_without_doing_any_work_and_a_change_is_shown() {
         0 same, 1 changed
         $ test fix --flow other.yaml
         exit 1
-        fix  3 of 8 things differ
+        fix  2 of 8 things differ
           more is new
             + failed: execution 1 was not recorded
-          the result differs
-            - fetched, used
-            + null
           the run differs
             - completed
             + failed: node_failed
