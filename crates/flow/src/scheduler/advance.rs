@@ -22,7 +22,7 @@ impl Scheduler {
         if self.phase != Phase::Running {
             return;
         }
-        events.extend(self.closing.iter().map(|layer| self.layer_end(*layer, now)));
+        events.extend(self.layers_ended(now));
         if self.must_stop() {
             return events.extend(self.stop(now));
         }
@@ -69,8 +69,10 @@ impl Scheduler {
         self.cancel.is_none() && self.limit.is_none() && !fail_fast
     }
 
-    fn layer_end(&self, layer: usize, now: Now) -> Event {
-        self.event(now, Body::LayerEnd(LayerEnd { layer: layer as u32 }))
+    /// That layers have ended, which is still to be told.
+    pub(super) fn layers_ended(&self, now: Now) -> impl Iterator<Item = Event> + '_ {
+        let ended = |layer: &usize| LayerEnd { layer: *layer as u32 };
+        self.closing.iter().map(move |layer| self.event(now, Body::LayerEnd(ended(layer))))
     }
 
     fn skip(&self, node: NodeIndex, now: Now) -> Event {

@@ -27,7 +27,11 @@ impl Scheduler {
     pub(super) fn limit(&self, reason: StopReason, now: Now) -> Result<Vec<Event>, Refusal> {
         match self.phase {
             Phase::New | Phase::Ended(_) => Err(Refusal::Ended(self.origin.run.clone())),
-            Phase::Running => Ok(self.cut_off(reason, now)),
+            Phase::Running => {
+                let mut events: Vec<Event> = self.layers_ended(now).collect();
+                events.extend(self.cut_off(reason, now));
+                Ok(events)
+            }
         }
     }
 
