@@ -64,9 +64,16 @@ fn whatever_ends_a_run_it_gives_what_it_came_to_last() {
              b: {{function: \"'draft ' + string(executions.b)\"}}\nedges: [a -> b, b -> a]\n"
         )
     };
-    for (flow, output) in [(chain, "first\n"), (&cycle(4), "draft 2\n"), (&cycle(5), "draft 2\n")] {
+    let spent = cycle(9).replace("\"1\"}", "\"1\", max_executions: 3}");
+    let rows = [
+        (chain, 1, "first\n"),
+        (&cycle(4), 1, "draft 2\n"),
+        (&cycle(5), 1, "draft 2\n"),
+        (&spent, 0, "draft 3\n"),
+    ];
+    for (flow, code, output) in rows {
         let ran = Place::new(&[("flow.yaml", flow)]).run(&["run", "flow.yaml"]);
-        assert_eq!((ran.code, ran.out.as_str()), (Some(1), output), "{flow}");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(code), output), "{flow}");
     }
 }
 

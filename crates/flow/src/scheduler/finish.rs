@@ -122,7 +122,7 @@ impl Scheduler {
             events.push(self.error(message, &code, now));
             status = NodeStatus::Failed;
             reason.get_or_insert(why);
-            let partial = self.last_outputs(&status);
+            let partial = self.last_outputs();
             if fits(partial.size()).is_ok() { partial } else { Json::from(Value::Null) }
         });
         match self.flow.settings().hooks.consult(Point::AfterRun { status: &status, output: &final_output }) {
@@ -173,16 +173,16 @@ impl Scheduler {
             };
             return match formula.json(&moment) {
                 Ok(value) => Ok(value),
-                Err(_) if *status != NodeStatus::Completed => Ok(self.last_outputs(status)),
+                Err(_) if *status != NodeStatus::Completed => Ok(self.last_outputs()),
                 Err(why) => Err(format!("the flow's output: {why}")),
             };
         }
-        Ok(self.last_outputs(status))
+        Ok(self.last_outputs())
     }
 
-    /// The outputs of completed nodes that lead nowhere, and if a run that did not complete has none, of those it came to
-    /// last; one as it is, several by node id, items in order.
-    fn last_outputs(&self, status: &NodeStatus) -> Json {
+    /// The outputs of completed nodes that lead nowhere, and if there are none, of those it came to last; one as it is,
+    /// several by node id, items in order.
+    fn last_outputs(&self) -> Json {
         let shape = self.flow.shape();
         let leads_on =
             |node: NodeIndex| shape.leaving[node].iter().any(|edge| self.decisions[*edge] == Decision::Live);
@@ -193,7 +193,7 @@ impl Scheduler {
         if self.origin.item {
             return Json::list((0..self.spots.len()).map(|node| self.gave(node)));
         }
-        if last.is_empty() && *status != NodeStatus::Completed {
+        if last.is_empty() {
             last = self.furthest();
         }
         match last.as_slice() {
@@ -208,9 +208,11 @@ impl Scheduler {
         let shape = self.flow.shape();
         let has_given = |node: NodeIndex| shape.layer[node].is_some() && self.spots[node].output.is_some();
         let leads_to = |edge: EdgeIndex| {
-            let is_dead =
-                matches!(self.decisions[edge], Decision::Refused | Decision::Passed | Decision::Held(_));
-            !shape.back[edge] && !is_dead && has_given(shape.ends[edge].1)
+            let (source, target) = shape.ends[edge];
+            // What is decided tells about this pass only.
+            let is_of_before = self.spots[source].status != Status::Completed;
+            let is_live = self.decisions[edge] == Decision::Live;
+            !shape.back[edge] && has_given(target) && (is_of_before || is_live)
         };
         let is_last = |node: &NodeIndex| !shape.leaving[*node].iter().any(|edge| leads_to(*edge));
         (0..self.spots.len()).filter(|node| has_given(*node)).filter(is_last).collect()
