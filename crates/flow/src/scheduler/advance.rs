@@ -86,7 +86,8 @@ impl Scheduler {
 
     fn skip_reason(&self, node: NodeIndex) -> String {
         let spot = &self.spots[node];
-        if let Some(max) = self.flow.nodes()[node].max_executions.filter(|max| spot.execution >= *max) {
+        let is_spent = |max: &u32| spot.execution >= *max && !spot.again;
+        if let Some(max) = self.flow.nodes()[node].max_executions.filter(is_spent) {
             return format!("it has run {max} times, which is its max_executions");
         }
         let shape = self.flow.shape();

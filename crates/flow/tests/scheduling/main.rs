@@ -448,6 +448,39 @@ fn resuming_attempts_what_failed_once_more_and_nothing_else() {
 }
 
 #[test]
+fn what_failed_in_a_round_before_is_done_again_only_if_the_way_to_it_is_open_now() {
+    check(
+        "a >1 f > g, a > s >1 a | start | finish a | fail f | finish s | finish a | finish s | resume",
+        expect![[r#"
+            start     run a
+            finish a  run f, run s
+            fail f    wait
+            finish s  run a#2
+            finish a  run s#2
+            finish s  end FAILED node_failed; g: it waits for `f`, which failed
+            resume    skip f, skip g, end COMPLETED
+        "#]],
+    );
+    check(
+        "a > p > f, p > s >1 a | start | finish a | finish p | fail f | finish s | finish a | fail p \
+         | resume | finish p | finish f | finish s",
+        expect![[r#"
+            start     run a
+            finish a  run p
+            finish p  run f, run s
+            fail f    wait
+            finish s  run a#2
+            finish a  run p#2
+            fail p    end FAILED node_failed; s: it waits for `p`, which failed
+            resume    run p#2~2
+            finish p  run f~2, run s#2
+            finish f  wait
+            finish s  end COMPLETED
+        "#]],
+    );
+}
+
+#[test]
 fn a_graceful_cancel_lets_running_nodes_finish_and_starts_nothing() {
     check(
         "a > b, x | start | cancel | finish a | finish x",
