@@ -129,6 +129,26 @@ async fn every_reservation_is_settled_with_what_was_used() {
 }
 
 #[tokio::test]
+async fn what_is_told_of_a_budget_is_in_the_trace_and_layers_end_before_the_run() {
+    for max_tokens in [10, 20, 100] {
+        let flow = Flow::new("two")
+            .limits(Limits { max_tokens: Some(max_tokens), ..Limits::default() })
+            .node("a", agent(0.0))
+            .node("b", agent(0.0))
+            .edge(Edge::new("a", "b"))
+            .build()
+            .expect("sound");
+        let (_, events) = run(flow).await;
+        for event in events.iter().filter(|event| event.head.run_id.is_some()) {
+            let traced = event.head.trace_id.is_some() && event.head.span_id.is_some();
+            assert!(traced, "{}", event.to_json());
+        }
+        let count = |tag: &str| events.iter().filter(|event| event.body.tag() == tag).count();
+        assert_eq!(count("layer_start"), count("layer_end"), "{max_tokens} tokens");
+    }
+}
+
+#[tokio::test]
 async fn steps_that_run_out_inside_end_the_run_whose_budget_they_are() {
     let step = || Node::expression("1").expect("an expression");
     let inner = Flow::new("inner").node("x", step()).node("y", step()).edge(Edge::new("x", "y"));

@@ -47,6 +47,8 @@ use self::talk::Talk;
 
 /// The version of the folder.
 const VERSION: u32 = 1;
+/// What a folder is a fixture by: what it was given, and what came of it.
+pub(crate) const ABOUT: &str = "fixture.json";
 /// The flow or the agent as it was.
 const FLOW: &str = "flow.json";
 const AGENT: &str = "agent.json";
@@ -200,7 +202,7 @@ impl Fixture {
             let path = folder.join(name);
             fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))
         };
-        write("fixture.json", pretty(&self.about)?)?;
+        write(ABOUT, pretty(&self.about)?)?;
         match &self.work {
             Work::Flow(flow, outcomes) => {
                 write(FLOW, pretty(&flow.value())?)?;
@@ -223,9 +225,9 @@ impl Fixture {
             fs::read_to_string(&path)
                 .with_context(|| format!("{} cannot be read: is it a fixture?", path.display()))
         };
-        let about: About = serde_json::from_str(&open("fixture.json")?).context("fixture.json")?;
+        let about: About = serde_json::from_str(&open(ABOUT)?).context(ABOUT)?;
         if about.antiphon != VERSION {
-            bail!("fixture.json is of version {}, and this program reads version {VERSION}", about.antiphon);
+            bail!("{ABOUT} is of version {}, and this program reads version {VERSION}", about.antiphon);
         }
         let json = |name: &'static str| {
             Ok::<_, anyhow::Error>(Json::from(serde_json::from_str::<Value>(&open(name)?).context(name)?))

@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use crate::exit::Exit;
 use crate::farewell::Farewell;
 use crate::output::{Output, Unwritable, is_drawable, notice, say};
-use crate::render::{Ink, Line, paint};
+use crate::render::{Ink, Line, paint, unit};
 use crate::standing::Standing;
 use ask::{Decisions, Question};
 use screen::Screen;
@@ -227,7 +227,9 @@ impl<'o> Live<'o> {
         let lines = match report.outcome {
             Outcome::Completed => Vec::new(),
             Outcome::Paused => ask::pending(&self.standing, &self.place, page),
-            Outcome::Failed | Outcome::Cancelled => ended(report),
+            Outcome::Failed | Outcome::Cancelled => {
+                ended(report, self.standing.root.as_ref().and_then(|root| root.trouble.as_deref()))
+            }
         };
         say(&paint(&lines, page.palette));
         match self.screen.result(report, self.output) {
@@ -242,14 +244,15 @@ impl<'o> Live<'o> {
 }
 
 /// Why a run came to no good end.
-fn ended(report: &Report) -> Vec<Line> {
+fn ended(report: &Report, trouble: Option<&str>) -> Vec<Line> {
     let (word, ink) = match report.outcome {
         Outcome::Cancelled => ("cancelled", Ink::Waiting),
         _ => ("failed", Ink::Bad),
     };
     let reason = report.reason.as_ref().filter(|reason| reason.as_str() != word);
     let reason = reason.map(|reason| format!(": {}", reason.as_str().replace('_', " ")));
-    let mut lines = vec![Line::new().ink(ink, word).plain(reason.unwrap_or_default())];
+    let trouble = trouble.map(|trouble| format!(": {}", unit::flat(trouble))).unwrap_or_default();
+    let mut lines = vec![Line::new().ink(ink, word).plain(reason.unwrap_or_default()).plain(trouble)];
     for pending in &report.pending {
         let node = Line::new().ink(Ink::Faint, "  not done: ").ink(Ink::Strong, pending.node_id.as_str());
         lines.push(node.plain(", ").plain(&pending.why));

@@ -26,7 +26,7 @@ use clap::Parser;
 
 use args::{Args, Command, StoreArg};
 use exit::Exit;
-use output::{Output, Unwritable, notice};
+use output::{Output, Unwritable, complain};
 
 /// Long conversations are many small pieces that stay; see decision 0008.
 #[global_allocator]
@@ -78,7 +78,6 @@ fn failed(error: &anyhow::Error) -> Exit {
     if unwritten.is_some_and(Unwritable::is_broken_pipe) {
         return Exit::Done;
     }
-    let red = anstyle::AnsiColor::Red.on_default().bold();
-    notice(&format!("{red}error:{red:#} {error:#}"));
+    complain(&format!("{error:#}"));
     if unwritten.is_some() { Exit::Failed } else { Exit::Refused }
 }

@@ -148,6 +148,12 @@ pub(crate) fn notice(line: &str) {
     let _ = writeln!(anstream::stderr(), "{line}");
 }
 
+/// The same for what went wrong.
+pub(crate) fn complain(what: &str) {
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    notice(&format!("{red}error:{red:#} {what}"));
+}
+
 /// Columns of the terminal that errors go to.
 pub(crate) fn error_width() -> usize {
     terminal_size::terminal_size_of(io::stderr()).map_or(WIDTH, |(width, _)| usize::from(width.0))

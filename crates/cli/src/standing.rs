@@ -20,6 +20,8 @@ pub(crate) struct Root {
     pub(crate) run: RunId,
     /// How it ended, if it has.
     pub(crate) ended: Option<NodeStatus>,
+    /// What went wrong last that is about the run as a whole.
+    pub(crate) trouble: Option<String>,
 }
 
 /// A request and where it came from.
@@ -55,9 +57,13 @@ impl Standing {
             Body::RunEnd(end) => self.end(head, end.status.clone()),
             Body::HarnessEnd(end) => self.end(head, Some(status(end.reason.as_ref()))),
             Body::Resumed(_) => {
-                if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref())
-                {
-                    root.ended = None;
+                if let Some(root) = self.root_of(head) {
+                    (root.ended, root.trouble) = (None, None);
+                }
+            }
+            Body::Error(error) if head.node_id.is_none() => {
+                if let Some(root) = self.root_of(head) {
+                    root.trouble = Some(error.message.clone());
                 }
             }
             Body::Relay(relay) => {
@@ -75,17 +81,22 @@ impl Standing {
 
     fn begin(&mut self, head: &Head) {
         if let Some(run) = head.run_id.clone().filter(|_| self.is_over()) {
-            self.root = Some(Root { run, ended: None });
+            self.root = Some(Root { run, ended: None, trouble: None });
             self.asked.clear();
         }
     }
 
     fn end(&mut self, head: &Head, status: Option<NodeStatus>) {
         self.asked.retain(|asked| asked.run != head.run_id);
-        if let Some(root) = self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref()) {
+        if let Some(root) = self.root_of(head) {
             root.ended = status;
             self.asked.clear();
         }
+    }
+
+    /// The root, if an event is of its own run.
+    fn root_of(&mut self, head: &Head) -> Option<&mut Root> {
+        self.root.as_mut().filter(|root| Some(&root.run) == head.run_id.as_ref())
     }
 
     fn is_over(&self) -> bool {

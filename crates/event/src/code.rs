@@ -156,7 +156,7 @@ codes! {
         MaxNodeExecutions = "max_node_executions", ExecutionTimeout = "execution_timeout",
         BudgetTokens = "budget_tokens", BudgetCost = "budget_cost", BudgetSteps = "budget_steps",
         BudgetAgents = "budget_agents", Stalled = "stalled", NodeFailed = "node_failed", Cancelled = "cancelled",
-        Expression = "expression", OutputTooLarge = "output_too_large",
+        Expression = "expression", TooLarge = "too_large",
     }
 
     /// What went wrong in a node of a flow.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use antiphon_agent::machine::Input as Hears;
 use antiphon_event::body::system::{Amounts, BudgetReserved, BudgetSettled, Usage};
-use antiphon_event::{Body, ErrorCode, Event, StopReason};
+use antiphon_event::{Body, ErrorCode, StopReason};
 use antiphon_flow::budget::{Room, nothing};
 use antiphon_flow::function::Failure;
 use antiphon_flow::{Attempt, Input};
@@ -246,12 +246,7 @@ impl Driver {
     }
 
     fn note(&mut self, machine: usize, attempt: Option<Attempt>, body: Body) {
-        let mind = &self.tree.machines[machine].mind;
-        let mut event = Event::new(mind.run().clone(), body);
-        event.head.at = Some(self.at());
-        event.head.event_flow_id = mind.turn().cloned();
-        event.head.node_id = mind.node(attempt);
-        event.head.node_path = mind.way(attempt);
+        let event = self.tree.machines[machine].mind.event(self.at(), attempt, body);
         self.tree.note(machine, &event);
         self.batch.push(event);
     }

@@ -1,9 +1,12 @@
 //! [`Mind`]: the machine of a run, a flow's or an agent's, and what both can be asked.
 
+use std::sync::Arc;
+
 use antiphon_agent::machine::Agent;
 use antiphon_event::body::flow::Telemetry;
 use antiphon_event::{
-    EndReason, ErrorCode, Event, EventFlowId, FlowNodeId, NodeStatus, RelayId, RunId, Timestamp,
+    Body, Context, EndReason, ErrorCode, Event, EventFlowId, FlowNodeId, Head, NodeStatus, RelayId, RunId,
+    Spans, Timestamp, TraceId,
 };
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Scheduler};
@@ -155,8 +158,27 @@ impl Mind {
         self.as_flow().is_some_and(|flow| flow.status(attempt.node) == NodeStatus::Interrupted)
     }
 
+    /// An event of this run, or of an attempt in it, that the driver itself has to tell.
+    pub(crate) fn event(&self, at: Timestamp, attempt: Option<Attempt>, body: Body) -> Event {
+        let turn = self.turn().cloned();
+        let span = |_| match (self, attempt) {
+            (Self::Flow(flow), Some(attempt)) => flow.span_of(attempt),
+            (Self::Flow(_), None) | (Self::Agent(_), _) => Spans::of(self.run()).own(),
+        };
+        let context = Context {
+            run_id: Some(self.run().clone()),
+            trace_id: turn.as_ref().map(TraceId::of),
+            span_id: turn.as_ref().map(span),
+            event_flow_id: turn,
+            node_id: self.node(attempt),
+            node_path: self.way(attempt),
+            ..Context::default()
+        };
+        Event::of(Head::new(at, Arc::new(context)), body)
+    }
+
     /// The node of the innermost flow that something belongs to.
-    pub(crate) fn node(&self, attempt: Option<Attempt>) -> Option<FlowNodeId> {
+    fn node(&self, attempt: Option<Attempt>) -> Option<FlowNodeId> {
         match self {
             Self::Flow(flow) => attempt.map(|attempt| flow.flow().id(attempt.node).clone()),
             Self::Agent(agent) => agent.origin().path.last().cloned(),
@@ -164,7 +186,7 @@ impl Mind {
     }
 
     /// The nodes it belongs to from the outermost flow, if that is not the flow of the run.
-    pub(crate) fn way(&self, attempt: Option<Attempt>) -> Option<Vec<FlowNodeId>> {
+    fn way(&self, attempt: Option<Attempt>) -> Option<Vec<FlowNodeId>> {
         match self {
             Self::Flow(flow) if flow.origin().path.is_empty() => None,
             Self::Flow(flow) => {

@@ -98,7 +98,8 @@ impl Report {
             seq,
         };
         match &root.mind {
-            Mind::Flow(flow) => empty.of_flow(flow, root.end.as_ref()),
+            // One that goes on has not ended, whatever it had given when it did before.
+            Mind::Flow(flow) => empty.of_flow(flow, root.end.as_ref().filter(|_| flow.ended().is_some())),
             Mind::Agent(agent) => empty.of_agent(agent),
         }
     }

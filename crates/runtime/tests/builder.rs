@@ -64,11 +64,11 @@ async fn people_guardrails_and_hooks_have_a_say() {
     check(
         people::run().await,
         expect![[r#"
-        human: Completed "published by ann", Completed "dropped by ann"
-        guardrails: hello!, Completed "a long sentence!", Failed null
-        hooks: Cancelled null, costly gave "<hello>"
-        lookup: Cancelled, fuel "fuelled"
-    "#]],
+            human: Completed "published by ann", Completed "dropped by ann"
+            guardrails: hello!, Completed "a long sentence!", Failed null
+            hooks: Cancelled "<hello>", costly gave "<hello>"
+            lookup: Cancelled, fuel "fuelled"
+        "#]],
     );
 }
 

@@ -259,7 +259,7 @@ pub(crate) struct Record {
 /// `antiphon test`.
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Folders that `record` made.
+    /// Folders that `record` made, or folders of such.
     #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
 

@@ -16,7 +16,7 @@ use crate::store::Shelf;
 /// Does it.
 pub(crate) fn run(args: &Sessions, output: &mut Output) -> Result<Exit> {
     match &args.action {
-        Action::Ls(args) => ls::run(args, output)?,
+        Action::Ls(args) => return ls::run(args, output),
         Action::Show(args) => show::run(args, output)?,
         Action::Events(args) => events::run(args, output)?,
         Action::Export(args) => events::export(args, output)?,

@@ -1,5 +1,6 @@
 //! `antiphon test`: fixtures in, what the flow or the agent does differently now out.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_agent::Definition;
@@ -12,7 +13,7 @@ use crate::exit::Exit;
 use crate::fixture::digest::{Difference, Digest};
 use crate::fixture::replay::replay;
 use crate::fixture::talk::{self, Talk};
-use crate::fixture::{Fixture, Work};
+use crate::fixture::{ABOUT, Fixture, Work};
 use crate::output::Output;
 use crate::render::{Ink, Line, paint};
 use crate::task;
@@ -20,7 +21,7 @@ use crate::task;
 /// Replays every fixture.
 pub(crate) fn run(args: &Test, output: &mut Output) -> Result<Exit> {
     let (mut same, mut changed) = (0, 0);
-    for folder in &args.folders {
+    for folder in &found(&args.folders) {
         let (compared, differences) =
             test(folder, args, output).with_context(|| folder.display().to_string())?;
         let name = Line::new().ink(Ink::Strong, folder.display().to_string()).plain("  ");
@@ -38,6 +39,21 @@ pub(crate) fn run(args: &Test, output: &mut Output) -> Result<Exit> {
     }
     output.text(&format!("{same} same, {changed} changed\n"))?;
     Ok(if changed == 0 { Exit::Done } else { Exit::Failed })
+}
+
+/// The fixtures in folders, by name; a folder without any is taken for one that is missing.
+fn found(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let within = |folder: &PathBuf| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut within: Vec<_> = entries.map(|entry| entry.path()).filter(|path| is_fixture(path)).collect();
+        within.sort();
+        if is_fixture(folder) || within.is_empty() { vec![folder.clone()] } else { within }
+    };
+    folders.iter().flat_map(within).collect()
+}
+
+fn is_fixture(folder: &Path) -> bool {
+    folder.join(ABOUT).is_file()
 }
 
 fn test(folder: &Path, args: &Test, output: &Output) -> Result<(usize, Vec<Difference>)> {

@@ -14,9 +14,8 @@ pub(crate) fn ink_of(word: &str) -> Ink {
     match word {
         "completed" | "done" | "approved" | "allowed" | "granted" | "answered" | "answered elsewhere"
         | "recorded" | "succeeded" => Ink::Good,
-        "failed" | "error" | "denied" | "cancelled" | "orphaned" | "expired" | "timeout" | "unknown" => {
-            Ink::Bad
-        }
+        "failed" | "error" | "denied" | "cancelled" | "orphaned" | "expired" | "timeout" | "unknown"
+        | "damaged" => Ink::Bad,
         "interrupted" | "pending" | "waiting" | "awaiting approval" | "in doubt" | "paused" => Ink::Waiting,
         "executing" | "active" | "running" | "in flight" | "streaming" | "proposed" => Ink::Tool,
         "skipped" | "closed" => Ink::Faint,

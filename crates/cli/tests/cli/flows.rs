@@ -37,6 +37,47 @@ fn check(files: &[(&str, &str)], script: &str, expected: Expect) {
 }
 
 #[test]
+fn a_run_whose_output_cannot_be_worked_out_says_why_and_gives_what_there_is() {
+    let flow = "antiphon: 1\noutput: 1 / int(outputs.a)\nnodes: {a: {function: \"'0'\"}}\n";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    let told = place.tell("run flow.yaml");
+    expect![[r#"
+        $ run flow.yaml
+        exit 1
+        0
+        session <id>
+        flow flow started
+        a  started
+        a  completed
+        flow failed
+        failed: expression: the flow's output: division by zero at column 3 in `1 / int(outputs.a)`
+    "#]]
+    .assert_eq(&told);
+}
+
+#[test]
+fn whatever_ends_a_run_it_gives_what_it_came_to_last() {
+    let chain = "antiphon: 1\nnodes:\n  a: {function: \"'first'\"}\n  b: {function: 1 / size(task)}\nedges: [a -> b]\n";
+    let cycle = |most: u32| {
+        format!(
+            "antiphon: 1\nentry: a\nlimits: {{max_node_executions: {most}}}\nnodes:\n  a: {{function: \"1\"}}\n  \
+             b: {{function: \"'draft ' + string(executions.b)\"}}\nedges: [a -> b, b -> a]\n"
+        )
+    };
+    let spent = cycle(9).replace("\"1\"}", "\"1\", max_executions: 3}");
+    let rows = [
+        (chain, 1, "first\n"),
+        (&cycle(4), 1, "draft 2\n"),
+        (&cycle(5), 1, "draft 2\n"),
+        (&spent, 0, "draft 3\n"),
+    ];
+    for (flow, code, output) in rows {
+        let ran = Place::new(&[("flow.yaml", flow)]).run(&["run", "flow.yaml"]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(code), output), "{flow}");
+    }
+}
+
+#[test]
 fn progress_goes_to_standard_error_and_the_result_to_standard_output() {
     check(
         &[("greet.yaml", GREET), ("task.txt", "file\n")],
@@ -126,6 +167,7 @@ fn a_failure_is_told_with_its_reason_and_what_was_not_done() {
         expect![[r#"
             $ run fails.yaml
             exit 1
+            so far
             session <id>
             flow fails started
             fine  started

@@ -15,6 +15,16 @@ edges: [gate -> tell, colour -> tell, many -> tell]
 ";
 
 #[test]
+fn a_run_that_goes_on_and_waits_has_not_given_what_it_had_when_it_was_cancelled() {
+    let flow = "antiphon: 1\nnodes: {a: {function: \"'draft'\"}, gate: {human: ok?}}\nedges: [a -> gate]\n";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    place.run(&["run", "flow.yaml"]);
+    assert_eq!(place.run(&["cancel", "last"]).code, Some(0));
+    let resumed = place.run(&["resume", "last"]);
+    assert_eq!((resumed.code, resumed.out.as_str()), (Some(3), ""), "{}", resumed.err);
+}
+
+#[test]
 fn a_run_waits_until_everything_is_answered_and_says_how() {
     let told = Place::new(&[("gate.yaml", GATE)]).tell(
         "run gate.yaml

@@ -444,6 +444,35 @@ fn programs_learn_how_a_session_stands() {
 }
 
 #[test]
+fn a_session_that_is_damaged_is_listed_as_such_among_the_others() {
+    let damages = [
+        "UPDATE branch SET hash = x'00' WHERE key = 2",
+        "UPDATE branch SET seq = -1 WHERE key = 2",
+        "UPDATE branch SET seq = 'x', updated = 'x' WHERE key = 2",
+        "UPDATE branch SET parent = 77 WHERE key = 2",
+        "UPDATE session SET id = x'ff' WHERE key = 2",
+        "UPDATE record SET lines = 'x' WHERE branch = 2",
+    ];
+    for damage in damages {
+        let place = Place::new(&[("count.yaml", COUNT)]);
+        for _ in 0..3 {
+            place.run(&["run", "count.yaml"]);
+        }
+        let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+        assert_eq!(file.execute(damage, []), Ok(1), "{damage}");
+        let listed = place.run(&["sessions", "ls", "--json"]);
+        let lines = listed.out.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        let lines: Vec<serde_json::Value> = lines.collect();
+        let statuses: Vec<_> = lines.iter().map(|line| line["status"].as_str().expect("a word")).collect();
+        assert_eq!((listed.code, statuses), (Some(1), vec!["completed", "damaged", "completed"]), "{damage}");
+        let id = lines[1]["id"].as_str().expect("an id");
+        assert!(listed.err.contains(&format!("error: session {id}: ")), "{damage}: {}", listed.err);
+        assert_eq!(place.run(&["sessions", "ls"]).code, Some(1), "{damage}");
+        assert_eq!(place.run(&["verify", "last"]).code, Some(0), "{damage}");
+    }
+}
+
+#[test]
 fn a_program_that_lists_sessions_is_told_all_of_their_titles() {
     let title = "a-rather-long-name-".repeat(10);
     let flow = format!("antiphon: 1\nname: {title}\nnodes:\n  n: {{function: task}}\n");

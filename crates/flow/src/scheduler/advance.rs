@@ -22,7 +22,7 @@ impl Scheduler {
         if self.phase != Phase::Running {
             return;
         }
-        events.extend(self.closing.iter().map(|layer| self.layer_end(*layer, now)));
+        events.extend(self.layers_ended(now));
         if self.must_stop() {
             return events.extend(self.stop(now));
         }
@@ -69,8 +69,10 @@ impl Scheduler {
         self.cancel.is_none() && self.limit.is_none() && !fail_fast
     }
 
-    fn layer_end(&self, layer: usize, now: Now) -> Event {
-        self.event(now, Body::LayerEnd(LayerEnd { layer: layer as u32 }))
+    /// That layers have ended, which is still to be told.
+    pub(super) fn layers_ended(&self, now: Now) -> impl Iterator<Item = Event> + '_ {
+        let ended = |layer: &usize| LayerEnd { layer: *layer as u32 };
+        self.closing.iter().map(move |layer| self.event(now, Body::LayerEnd(ended(layer))))
     }
 
     fn skip(&self, node: NodeIndex, now: Now) -> Event {
@@ -84,7 +86,8 @@ impl Scheduler {
 
     fn skip_reason(&self, node: NodeIndex) -> String {
         let spot = &self.spots[node];
-        if let Some(max) = self.flow.nodes()[node].max_executions.filter(|max| spot.execution >= *max) {
+        let is_spent = |max: &u32| spot.execution >= *max && !spot.again;
+        if let Some(max) = self.flow.nodes()[node].max_executions.filter(is_spent) {
             return format!("it has run {max} times, which is its max_executions");
         }
         let shape = self.flow.shape();

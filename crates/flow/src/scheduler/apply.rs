@@ -245,6 +245,7 @@ impl Scheduler {
     fn node_skipped(&mut self, node: NodeIndex, skip: &NodeSkipped) {
         self.dequeue(node);
         self.spots[node].execution = skip.execution;
+        self.spots[node].again = false;
         self.spots[node].attempt = 0;
         self.pass_edges(node);
         self.settle(node, Status::Skipped);
@@ -345,11 +346,10 @@ impl Scheduler {
         self.phase = Phase::Running;
         self.cancel = None;
         self.limit = None;
-        for node in 0..self.spots.len() {
-            if !matches!(self.spots[node].status, Status::Failed | Status::Cancelled) {
-                continue;
-            }
-            let deputises = self.flow.shape().fallback.contains(&Some(node));
+        let is_undone =
+            |node: &NodeIndex| matches!(self.spots[*node].status, Status::Failed | Status::Cancelled);
+        let undone: Vec<NodeIndex> = (0..self.spots.len()).filter(is_undone).collect();
+        for &node in &undone {
             self.shift(node, |spot| {
                 spot.status = Status::Pending;
                 spot.again = true;
@@ -358,8 +358,10 @@ impl Scheduler {
             if let Some(layer) = self.flow.shape().layer[node] {
                 self.layers[layer as usize].unsettled += 1;
             }
-            if !deputises {
-                self.enqueue(node, Queue::Ready);
+        }
+        for node in undone {
+            if !self.flow.shape().fallback.contains(&Some(node)) {
+                self.admit(node);
             }
         }
         self.hold_again();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::end::fits;
 use super::spot::{Decision, Status};
 use super::{Now, Phase, Refusal, Scheduler};
-use crate::definition::NodeIndex;
+use crate::definition::{EdgeIndex, NodeIndex};
 use crate::hook::Point;
 
 /// Who answers what nobody needs to answer any more.
@@ -27,7 +27,11 @@ impl Scheduler {
     pub(super) fn limit(&self, reason: StopReason, now: Now) -> Result<Vec<Event>, Refusal> {
         match self.phase {
             Phase::New | Phase::Ended(_) => Err(Refusal::Ended(self.origin.run.clone())),
-            Phase::Running => Ok(self.cut_off(reason, now)),
+            Phase::Running => {
+                let mut events: Vec<Event> = self.layers_ended(now).collect();
+                events.extend(self.cut_off(reason, now));
+                Ok(events)
+            }
         }
     }
 
@@ -105,19 +109,21 @@ impl Scheduler {
     pub(super) fn run_end(&self, status: NodeStatus, reason: Option<StopReason>, now: Now) -> Vec<Event> {
         let mut events = Vec::with_capacity(1);
         let (mut status, mut reason) = (status, reason);
-        let given = self.final_output().map_err(|why| (why, ErrorCode::Expression, StopReason::Expression));
-        let bounded = given.and_then(|output| match fits(output.size()) {
+        let given = self.final_output(&status);
+        let bounded = given.map_err(|why| (why, ErrorCode::Expression, StopReason::Expression));
+        let bounded = bounded.and_then(|output| match fits(output.size()) {
             Ok(()) => Ok(output),
             Err(why) => {
                 let why = format!("what the run gives is {why}");
-                Err((why, ErrorCode::TooLarge, StopReason::OutputTooLarge))
+                Err((why, ErrorCode::TooLarge, StopReason::TooLarge))
             }
         });
         let final_output = bounded.unwrap_or_else(|(message, code, why)| {
             events.push(self.error(message, &code, now));
             status = NodeStatus::Failed;
             reason.get_or_insert(why);
-            Json::from(Value::Null)
+            let partial = self.last_outputs();
+            if fits(partial.size()).is_ok() { partial } else { Json::from(Value::Null) }
         });
         match self.flow.settings().hooks.consult(Point::AfterRun { status: &status, output: &final_output }) {
             Ok(advice) => events.extend(advice.events.into_iter().map(|body| self.event(now, body))),
@@ -154,8 +160,8 @@ impl Scheduler {
         Pending { node_id: self.flow.id(node).clone(), why: self.why_pending(node), extra: Map::new() }
     }
 
-    /// What the run gives.
-    fn final_output(&self) -> Result<Json, String> {
+    /// What a run gives that ends so. What it would give had it completed may need what is not there.
+    fn final_output(&self, status: &NodeStatus) -> Result<Json, String> {
         if let Some(formula) = &self.flow.settings().output {
             let moment = crate::moment::Moment {
                 task: &self.task,
@@ -167,32 +173,49 @@ impl Scheduler {
             };
             return match formula.json(&moment) {
                 Ok(value) => Ok(value),
-                Err(_) if self.failed + self.cancelled > 0 || self.cancel.is_some() => {
-                    Ok(self.last_outputs())
-                }
+                Err(_) if *status != NodeStatus::Completed => Ok(self.last_outputs()),
                 Err(why) => Err(format!("the flow's output: {why}")),
             };
         }
         Ok(self.last_outputs())
     }
 
-    /// The outputs of completed nodes that lead nowhere; one as it is, several by node id, items in order.
+    /// The outputs of completed nodes that lead nowhere, and if there are none, of those it came to last; one as it is,
+    /// several by node id, items in order.
     fn last_outputs(&self) -> Json {
         let shape = self.flow.shape();
         let leads_on =
             |node: NodeIndex| shape.leaving[node].iter().any(|edge| self.decisions[*edge] == Decision::Live);
-        let last: Vec<NodeIndex> = (0..self.spots.len())
+        let mut last: Vec<NodeIndex> = (0..self.spots.len())
             .filter(|node| self.spots[*node].status == Status::Completed && shape.layer[*node].is_some())
             .filter(|node| !leads_on(*node))
             .collect();
         if self.origin.item {
             return Json::list((0..self.spots.len()).map(|node| self.gave(node)));
         }
+        if last.is_empty() {
+            last = self.furthest();
+        }
         match last.as_slice() {
             [] => Json::from(Value::Null),
             [one] => self.gave(*one),
             several => self.gave_together(several),
         }
+    }
+
+    /// The nodes that have given something, in this pass or one before, and lead to none that has.
+    fn furthest(&self) -> Vec<NodeIndex> {
+        let shape = self.flow.shape();
+        let has_given = |node: NodeIndex| shape.layer[node].is_some() && self.spots[node].output.is_some();
+        let leads_to = |edge: EdgeIndex| {
+            let (source, target) = shape.ends[edge];
+            // What is decided tells about this pass only.
+            let is_of_before = self.spots[source].status != Status::Completed;
+            let is_live = self.decisions[edge] == Decision::Live;
+            !shape.back[edge] && has_given(target) && (is_of_before || is_live)
+        };
+        let is_last = |node: &NodeIndex| !shape.leaving[*node].iter().any(|edge| leads_to(*edge));
+        (0..self.spots.len()).filter(|node| has_given(*node)).filter(is_last).collect()
     }
 
     /// What the nodes of a map's run contributed, in the order of the items.

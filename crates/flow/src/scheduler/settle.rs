@@ -87,7 +87,7 @@ impl Scheduler {
     /// Queues a node if what is decided so far is enough to run or skip it.
     fn evaluate(&mut self, node: NodeIndex) {
         let spot = &self.spots[node];
-        if spot.status != Status::Pending || spot.queue != Queue::None || spot.again {
+        if spot.status != Status::Pending || spot.queue != Queue::None {
             return;
         }
         let ready = match self.flow.nodes()[node].join {
@@ -99,6 +99,16 @@ impl Scheduler {
             Some(true) => self.enqueue(node, Queue::Ready),
             Some(false) => self.enqueue(node, Queue::Skip),
             None => {}
+        }
+    }
+
+    /// Queues a node that had begun before, if the way to it is still open: a loop may have gone round since.
+    pub(super) fn admit(&mut self, node: NodeIndex) {
+        let is_brought = !self.spots[node].rare().brought.is_empty();
+        if is_brought || self.flow.shape().entering[node].is_empty() {
+            self.enqueue(node, Queue::Ready);
+        } else {
+            self.evaluate(node);
         }
     }
 
@@ -296,6 +306,7 @@ impl Scheduler {
         } else if !self.spots[target].busy() {
             // One that is busy is left alone: nothing is taken to it, but earlier versions may have written so.
             self.reset(target);
+            self.spots[target].again = false;
             if self.spots[self.source(edge)].status.settled() {
                 self.decisions[edge] = Decision::Live;
             }

@@ -209,6 +209,33 @@ fn a_node_may_lead_back_to_itself() {
 }
 
 #[test]
+fn a_back_edge_starts_its_target_again_also_if_that_had_failed_and_no_other_node_that_had() {
+    check(
+        "a > t > s:any, a > x > s >1 t | start | finish a | fail t | finish x | finish s | finish t | finish s",
+        expect![[r#"
+            start     run a
+            finish a  run t, run x
+            fail t    wait
+            finish x  run s
+            finish s  run t#2, run s#2
+            finish t  wait
+            finish s  end COMPLETED
+        "#]],
+    );
+    check(
+        "a > f > g, a > s >1 a | start | finish a | fail f | finish s | finish a | finish s",
+        expect![[r#"
+            start     run a
+            finish a  run f, run s
+            fail f    wait
+            finish s  run a#2
+            finish a  run s#2
+            finish s  end FAILED node_failed; g: it waits for `f`, which failed
+        "#]],
+    );
+}
+
+#[test]
 fn several_back_edges_to_one_node_that_may_run_no_more_skip_it_once() {
     check(
         "start > draft:x2 > check > draft, draft > style > draft \
@@ -417,6 +444,39 @@ fn resuming_attempts_what_failed_once_more_and_nothing_else() {
             finish b  run c
             finish c  end COMPLETED
         "]],
+    );
+}
+
+#[test]
+fn what_failed_in_a_round_before_is_done_again_only_if_the_way_to_it_is_open_now() {
+    check(
+        "a >1 f > g, a > s >1 a | start | finish a | fail f | finish s | finish a | finish s | resume",
+        expect![[r#"
+            start     run a
+            finish a  run f, run s
+            fail f    wait
+            finish s  run a#2
+            finish a  run s#2
+            finish s  end FAILED node_failed; g: it waits for `f`, which failed
+            resume    skip f, skip g, end COMPLETED
+        "#]],
+    );
+    check(
+        "a > p > f, p > s >1 a | start | finish a | finish p | fail f | finish s | finish a | fail p \
+         | resume | finish p | finish f | finish s",
+        expect![[r#"
+            start     run a
+            finish a  run p
+            finish p  run f, run s
+            fail f    wait
+            finish s  run a#2
+            finish a  run p#2
+            fail p    end FAILED node_failed; s: it waits for `p`, which failed
+            resume    run p#2~2
+            finish p  run f~2, run s#2
+            finish f  wait
+            finish s  end COMPLETED
+        "#]],
     );
 }
 

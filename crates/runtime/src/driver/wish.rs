@@ -146,9 +146,7 @@ impl Driver {
     pub(super) fn remark(&mut self, message: String) {
         let root = &self.tree.machines[0].mind;
         let diagnostic = Diagnostic { level: "warn".to_owned(), source: "inbox".to_owned(), message };
-        let mut event = Event::new(root.run().clone(), Body::Diagnostic(diagnostic));
-        event.head.at = Some(self.at());
-        event.head.event_flow_id = root.turn().cloned();
+        let event = root.event(self.at(), None, Body::Diagnostic(diagnostic));
         self.batch.push(event);
     }
 }

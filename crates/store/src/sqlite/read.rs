@@ -259,7 +259,14 @@ fn moment(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(index)?.and_then(Timestamp::from_millis))
 }
 
-/// Sessions, the newest first.
+/// Text that is only shown, whatever stands in its place.
+fn shown(row: &Row<'_>, index: usize) -> Option<String> {
+    let bytes = row.get_ref(index).ok()?.as_bytes_or_null().ok()??;
+    Some(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Sessions, the newest first. A list is no reading of what is in it: one whose rows are damaged is among the others with
+/// what can be told of it.
 pub(super) fn sessions(connection: &Connection, page: &Page) -> Result<Vec<SessionSummary>, Trouble> {
     let before = match &page.after {
         None => i64::MAX,
@@ -276,12 +283,12 @@ pub(super) fn sessions(connection: &Connection, page: &Page) -> Result<Vec<Sessi
     )?;
     let rows = select.query_map((before, int(page.limit as u64)), |row| {
         Ok(SessionSummary {
-            id: row.get::<_, String>(0)?.into(),
-            title: row.get(1)?,
-            created_at: moment(row, 2)?,
-            updated_at: moment(row, 3)?,
+            id: shown(row, 0).unwrap_or_default().into(),
+            title: shown(row, 1),
+            created_at: moment(row, 2).unwrap_or_default(),
+            updated_at: moment(row, 3).unwrap_or_default(),
             branches: position(row, 4)?,
-            seq: position(row, 5)?,
+            seq: position(row, 5).unwrap_or_default(),
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -6,18 +6,46 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::args::sessions::Ls;
-use crate::output::Output;
+use crate::exit::Exit;
+use crate::output::{Output, complain};
 use crate::render::{Ink, Line, Side, Table, paint, unit};
 use crate::standing::Standing;
 use crate::store::Shelf;
 
-/// Lists sessions.
-pub(super) fn run(args: &Ls, output: &mut Output) -> Result<()> {
+/// The word for a session that cannot be read.
+const DAMAGED: &str = "damaged";
+
+/// Lists sessions, also those that cannot be read; says what is wrong with each of these, and that there were any.
+pub(super) fn run(args: &Ls, output: &mut Output) -> Result<Exit> {
     let shelf = Shelf::open(&args.store)?;
     let sessions = shelf.journal.sessions(Page { after: None, limit: args.limit }).wait()?;
+    let mut listed = Vec::with_capacity(sessions.len());
+    let mut exit = Exit::Done;
+    for session in sessions {
+        let status = match status(&shelf, &session) {
+            Ok(status) => status,
+            Err(why) if is_damage(&why) => {
+                complain(&format!("session {}: {why:#}", session.id));
+                exit = Exit::Failed;
+                Some(DAMAGED.to_owned())
+            }
+            Err(why) => return Err(why),
+        };
+        listed.push((session, status));
+    }
+    show(args, &listed, output)?;
+    Ok(exit)
+}
+
+/// Whether it is about one session, and others may be as they were.
+fn is_damage(why: &anyhow::Error) -> bool {
+    matches!(why.downcast_ref(), Some(Fault::Unreadable { .. } | Fault::NoSession(_) | Fault::NoBranch(_)))
+}
+
+fn show(args: &Ls, listed: &[(SessionSummary, Option<String>)], output: &mut Output) -> Result<()> {
     if args.json {
-        for session in &sessions {
-            output.text(&format!("{}\n", line(session, status(&shelf, session)?)))?;
+        for (session, status) in listed {
+            output.text(&format!("{}\n", line(session, status.as_deref())))?;
         }
         return Ok(());
     }
@@ -25,18 +53,18 @@ pub(super) fn run(args: &Ls, output: &mut Output) -> Result<()> {
         [("session", Side::Fixed), ("title", Side::Left), ("status", Side::Left), ("updated", Side::Left)];
     let mut table =
         Table::new(&[&columns[..], &[("branches", Side::Right), ("events", Side::Right)]].concat());
-    for session in &sessions {
+    for (session, status) in listed {
         table.row(vec![
             Line::new().ink(Ink::Strong, session.id.as_str()),
             Line::new().plain(session.title.as_deref().unwrap_or_default()),
-            status(&shelf, session)?.map_or_else(Line::new, |word| crate::render::status(&word)),
+            status.as_deref().map_or_else(Line::new, crate::render::status),
             Line::new().ink(Ink::Faint, session.updated_at.map(moment).unwrap_or_default()),
             Line::new().plain(unit::count(session.branches)),
             Line::new().plain(unit::count(session.seq)),
         ]);
     }
     let page = output.page();
-    let lines = if sessions.is_empty() {
+    let lines = if listed.is_empty() {
         vec![Line::new().ink(Ink::Faint, "(no sessions)")]
     } else {
         table.lines(if output.is_cut() { page.width } else { usize::MAX })
@@ -68,7 +96,7 @@ pub(super) fn word(shelf: &Shelf, session: &SessionId, standing: &Standing) -> O
     })
 }
 
-fn line(session: &SessionSummary, status: Option<String>) -> serde_json::Value {
+fn line(session: &SessionSummary, status: Option<&str>) -> serde_json::Value {
     json!({
         "id": session.id, "title": session.title, "status": status, "createdAt": session.created_at,
         "updatedAt": session.updated_at, "branches": session.branches, "events": session.seq,
