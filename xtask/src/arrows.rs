@@ -75,6 +75,7 @@ pub const PURE_MAY_USE: &[&str] = &[
     "strsim",
     "thin-vec",
     "thiserror",
+    "triomphe",
 ];
 
 /// Crates that a pure crate must not reach by any path.

@@ -20,6 +20,9 @@ pub(crate) struct Index {
 /// Slots of a new table. A power of two, as all later sizes.
 const FIRST_SLOTS: usize = 16;
 
+/// Slots for all ids that differ in their number only: a hundred, and as many results.
+const BLOCK: usize = 256;
+
 /// In how many times eight bytes at the end of an id its number is looked for.
 const REACH: usize = 3;
 
@@ -31,26 +34,40 @@ impl Default for Index {
 
 /// The part of an id's hash that the table keeps; its lowest bits say where in the table.
 ///
-/// Ids that differ only in the last digit of their number stand near each other, and the result of a call beside the
-/// call: most ids are numbered as they come, or made of the id of a run that is, so a new one finds the memory it needs
-/// in the cache. There are never more than twenty such ids, so whoever chooses ids cannot crowd the table.
+/// Ids that differ only in the last two digits of their number stand side by side, and the results of calls beside the
+/// calls: most ids are numbered as they come, or made of the id of a run that is, so a new one finds the memory it needs
+/// in the cache. At most two of them, `t7` and `t07`, have the same slot, so whoever chooses ids cannot crowd the table.
 pub(crate) fn hash(id: &str) -> u32 {
     let (of, is_result) = match id.as_bytes() {
-        [call @ .., b':', b'r', b'e', b's', b'u', b'l', b't'] => (call, 1),
-        whole => (whole, 0),
+        [call @ .., b':', b'r', b'e', b's', b'u', b'l', b't'] => (call, true),
+        whole => (whole, false),
     };
-    // Gaps between them are for ids that come to the same part of the table.
-    let place = |digit: u8| 3 * u32::from(digit - b'0') + 1 + is_result;
-    let Some(at) = counter(of) else {
+    let Some(last) = counter(of) else {
         return FixedState::default().hash_one(id.as_bytes()) as u32;
     };
-    if at + 1 == of.len() {
-        return FixedState::default().hash_one(&of[..at]) as u32 ^ place(of[at]);
+    let digit = |at: usize| u32::from(of[at] - b'0');
+    let (first, number) = match last.checked_sub(1) {
+        Some(tens) if of[tens].is_ascii_digit() => (tens, 10 * digit(tens) + digit(last)),
+        _ => (last, digit(last)),
+    };
+    stem(&of[..first], &of[last + 1..]) ^ seat(number, is_result)
+}
+
+/// The hash that ids have in common which differ in their number only.
+fn stem(before: &[u8], after: &[u8]) -> u32 {
+    if after.is_empty() {
+        return FixedState::default().hash_one(before) as u32;
     }
     let mut hasher = FixedState::default().build_hasher();
-    hasher.write(&of[..at]);
-    hasher.write(&of[at + 1..]);
-    hasher.finish() as u32 ^ place(of[at])
+    hasher.write(before);
+    hasher.write(after);
+    hasher.finish() as u32
+}
+
+/// Which slot of its block an id has, by its number: one after the other, so that a processor that fetches the next line
+/// of memory unasked has the right one.
+fn seat(number: u32, is_result: bool) -> u32 {
+    number + u32::from(is_result) * (BLOCK as u32 / 2)
 }
 
 /// Where the digit of an id is that changes from one id to the next: the last of its last number of several digits, or
@@ -106,7 +123,7 @@ impl Index {
             if (slot >> 32) as u32 == hash && is(place) {
                 return Some(place);
             }
-            at = (at + 1) & mask;
+            at = (at + stride(hash)) & mask;
         }
     }
 
@@ -139,21 +156,30 @@ impl Index {
     }
 }
 
+/// How far it is to the next slot to try: in another block, the same for all ids of a block, so that they stay together.
+/// It is odd, so that it leads to every slot.
+fn stride(hash: u32) -> usize {
+    ((hash >> 24) as usize | 1) * BLOCK + 1
+}
+
 fn empty(slots: usize) -> Arc<[AtomicU64]> {
     (0..slots).map(|_| AtomicU64::new(0)).collect()
 }
 
 fn put(slots: &[AtomicU64], slot: u64) {
     let mask = slots.len() - 1;
-    let mut at = (slot >> 32) as usize & mask;
+    let hash = (slot >> 32) as u32;
+    let mut at = hash as usize & mask;
     while slots[at].load(Ordering::Relaxed) != 0 {
-        at = (at + 1) & mask;
+        at = (at + stride(hash)) & mask;
     }
     slots[at].store(slot, Ordering::Release);
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -183,15 +209,29 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_differ_in_their_number_stand_near_each_other() {
-        for (one, other) in [
-            ("run-0/t120", "run-0/t129"),
-            ("run-120/t1", "run-129/t1"),
-            ("run-120:usage:1", "run-121:usage:1"),
-            ("run-0/c120", "run-0/c120:result"),
-        ] {
-            assert_ne!(hash(one), hash(other));
-            assert_eq!(hash(one) >> 5, hash(other) >> 5, "{one} {other}");
+    fn ids_that_differ_in_their_number_stand_side_by_side_each_in_a_slot_of_its_own() {
+        for (before, after) in
+            [("run-0/t1", ""), ("run-1", "/t1"), ("run-1", ":usage:1"), ("run-0/c1", ":result")]
+        {
+            let slots: BTreeSet<_> = (0..100).map(|n| hash(&format!("{before}{n:02}{after}"))).collect();
+            let lines: BTreeSet<_> = slots.iter().map(|slot| slot / 8).collect();
+            assert_eq!((slots.len(), lines.len()), (100, 13), "{before} {after}");
+        }
+        let (call, result) = (hash("run-0/c120"), hash("run-0/c120:result"));
+        assert_ne!(call, result);
+        assert_eq!(call as usize / BLOCK, result as usize / BLOCK);
+    }
+
+    #[test]
+    fn every_id_is_found_again_also_where_blocks_are_crowded() {
+        let id = |n: u32| format!("run-{}/t{}", n % 7, n / 7);
+        let mut index = Index::default();
+        for n in 0..20_000 {
+            assert_eq!(index.find(hash(&id(n)), |place| id(place) == id(n)), None);
+            index.insert(hash(&id(n)), n);
+        }
+        for n in 0..20_000 {
+            assert_eq!(index.find(hash(&id(n)), |place| id(place) == id(n)), Some(n));
         }
     }
 }

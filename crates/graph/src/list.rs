@@ -5,7 +5,10 @@
 //! four steps. Start reading at [`List::push`].
 
 use std::ops::{Index, IndexMut};
-use std::sync::Arc;
+
+// Without weak references: whether anybody else holds a leaf is a plain read, where one of the standard library is taken
+// and given back by an atomic write that waits for all writes before it.
+use triomphe::Arc;
 
 /// Elements of a leaf, and children of a branch; a power of two.
 const WIDTH: usize = 1 << BITS;

@@ -1,9 +1,8 @@
 //! [`Node`]: one thing that happened.
 
-use std::sync::Arc;
-
-use antiphon_event::{Body, Extra, FlowNodeId, Kind, NodeId, ParentId, RunId};
+use antiphon_event::{Body, Extra, FlowNodeId, Json, Kind, NodeId, ParentId, RunId};
 use imbl::Vector;
+use triomphe::Arc;
 
 use crate::Text;
 
@@ -18,13 +17,27 @@ pub struct Node {
     pub(crate) run_place: u32,
     /// The members of its event, in its latest form; for a stream those of its pieces, without the text.
     pub(crate) body: Body,
-    /// The members that this version does not know, in their latest form; most nodes have none.
-    pub(crate) extra: Extra,
     /// The pieces of a stream, put together.
     pub(crate) text: Option<Box<Text>>,
+    /// What most nodes have nothing of, so that they are smaller.
+    pub(crate) rest: Option<Box<Rest>>,
+    pub(crate) discarded: bool,
+}
+
+/// What only some nodes have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Rest {
+    /// The members that this version does not know, in their latest form.
+    pub(crate) extra: Extra,
     pub(crate) parent_id: Option<ParentId>,
     pub(crate) flow_node: Option<FlowNodeId>,
-    pub(crate) discarded: bool,
+}
+
+impl Rest {
+    /// Nothing, if there is nothing in it.
+    pub(crate) fn boxed(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| Box::new(self))
+    }
 }
 
 impl Node {
@@ -54,8 +67,16 @@ impl Node {
     }
 
     /// The members of its event that this version does not know.
-    pub fn extra(&self) -> &Extra {
-        &self.extra
+    pub fn extra(&self) -> &[(Box<str>, Json)] {
+        self.rest.as_ref().map_or(&[], |rest| &rest.extra)
+    }
+
+    /// Puts the latest of the members that this version does not know in the place of the earlier ones.
+    pub(crate) fn set_extra(&mut self, latest: &Extra) {
+        match &mut self.rest {
+            Some(rest) => rest.extra.clone_from(latest),
+            None => self.rest = Rest { extra: latest.clone(), ..Rest::default() }.boxed(),
+        }
     }
 
     /// The text of a stream.
@@ -65,12 +86,12 @@ impl Node {
 
     /// What caused its run, as the run's first event said; also where that would have closed a cycle.
     pub fn parent_id(&self) -> Option<&ParentId> {
-        self.parent_id.as_ref()
+        self.rest.as_ref()?.parent_id.as_ref()
     }
 
     /// The flow node in whose scope it happened.
     pub fn flow_node(&self) -> Option<&FlowNodeId> {
-        self.flow_node.as_ref()
+        self.rest.as_ref()?.flow_node.as_ref()
     }
 
     /// Whether a repeated model call made it void.
@@ -88,6 +109,13 @@ pub(crate) struct Linked {
     /// The node before it in its run.
     pub(crate) before: u32,
     pub(crate) children: Children,
+}
+
+impl Linked {
+    /// The node to be changed; one that a snapshot holds is copied first.
+    pub(crate) fn node_mut(&mut self) -> &mut Node {
+        Arc::make_mut(&mut self.node)
+    }
 }
 
 /// The children of a node, in order. Most nodes have one; a few have a great many.

@@ -15,7 +15,7 @@ use crate::forest::Forest;
 use crate::graph::Run;
 use crate::index::hash;
 use crate::name::{Naming, named, naming};
-use crate::node::{Children, Linked, NOWHERE};
+use crate::node::{Children, Linked, NOWHERE, Rest};
 use crate::{Graph, Node, Text};
 
 /// The place of a node in the order they came, from 0.
@@ -244,7 +244,7 @@ impl Reducer {
             Body::Reasoning(reasoning) => self.append(place, &reasoning.content, event),
             Body::ReplProgress(progress) => self.append(place, &progress.chunk, event),
             body => {
-                let node = Arc::make_mut(&mut self.graph.nodes[place as usize].node);
+                let node = self.graph.nodes[place as usize].node_mut();
                 let mut latest = body.clone();
                 if let (Body::ToolCall(call), Body::ToolCall(earlier)) = (&mut latest, node.body()) {
                     // What a call is was said when it was proposed, and need not be said again when it runs.
@@ -252,19 +252,19 @@ impl Reducer {
                     call.harness = call.harness.take().or_else(|| earlier.harness.clone());
                 }
                 (node.body, node.text) = (latest, None);
-                node.extra.clone_from(&event.extra);
+                node.set_extra(&event.extra);
                 Reduced { place, change: Change::Updated }
             }
         }
     }
 
     fn append(&mut self, place: Place, piece: &str, event: &Event) -> Reduced {
-        let node = Arc::make_mut(&mut self.graph.nodes[place as usize].node);
+        let node = self.graph.nodes[place as usize].node_mut();
         let text = node.text.as_mut().expect("only streams are added to");
         let from = text.len();
         text.push_str(piece);
         if !event.extra.is_empty() {
-            renew(&mut node.extra, &event.extra);
+            renew(&mut node.rest.get_or_insert_default().extra, &event.extra);
         }
         if let (Body::Reasoning(reasoning), Body::Reasoning(first)) = (&event.body, &mut node.body)
             && reasoning.signature.is_some()
@@ -301,15 +301,18 @@ impl Reducer {
         let (run_place, before) = self.enter_run(run, run_place, place);
         let (body, text) = content(&event.body);
         self.paces[run_place as usize].is_streaming = text.is_some();
-        let node = Arc::new(Node {
+        let rest = Rest {
+            extra: event.extra.clone(),
+            parent_id: if before == NOWHERE { event.head.parent_id.clone() } else { None },
+            flow_node: event.head.node_id.clone(),
+        };
+        let node = triomphe::Arc::new(Node {
             id,
             run: run.clone(),
             run_place,
             body,
-            extra: event.extra.clone(),
             text,
-            parent_id: if before == NOWHERE { event.head.parent_id.clone() } else { None },
-            flow_node: event.head.node_id.clone(),
+            rest: rest.boxed(),
             discarded: false,
         });
         self.graph.nodes.push(Linked { node, parent, before, children: adopted });
@@ -376,7 +379,7 @@ impl Reducer {
         for id in ids {
             let streams = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
             for place in streams.into_iter().filter_map(|kind| self.own(run, id, kind)).collect::<Vec<_>>() {
-                Arc::make_mut(&mut self.graph.nodes[place as usize].node).discarded = true;
+                self.graph.nodes[place as usize].node_mut().discarded = true;
             }
         }
     }

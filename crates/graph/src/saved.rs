@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::count::Counts;
 use crate::graph::Run;
 use crate::index::hash;
-use crate::node::{Children, Linked, NOWHERE};
+use crate::node::{Children, Linked, NOWHERE, Rest};
 use crate::reduce::Pace;
 use crate::{Node, Place, Reducer, Text};
 
@@ -78,12 +78,12 @@ fn save_node(linked: &Linked) -> Result<SavedNode, serde_json::Error> {
         run: node.run_place,
         kind: node.kind().tag().to_owned(),
         members: serde_json::to_string(node.body())?,
-        extra: node.extra.iter().map(|(name, value)| (name.clone(), value.as_str().to_owned())).collect(),
+        extra: node.extra().iter().map(|(name, value)| (name.clone(), value.as_str().to_owned())).collect(),
         text: node.text().cloned(),
         parent: known(linked.parent),
         before: known(linked.before),
-        parent_id: node.parent_id.clone(),
-        flow_node: node.flow_node.clone(),
+        parent_id: node.parent_id().cloned(),
+        flow_node: node.flow_node().cloned(),
         discarded: node.discarded,
     })
 }
@@ -156,15 +156,13 @@ impl Reducer {
         let (run, place) = (run.id.clone(), self.graph.nodes.len() as Place);
         self.graph.ids.insert(hash(saved.id.as_str()), place);
         self.forest.plant();
-        let node = Arc::new(Node {
+        let node = triomphe::Arc::new(Node {
             id: saved.id,
             run,
             run_place: saved.run,
             body,
-            extra,
             text: saved.text.map(Box::new),
-            parent_id: saved.parent_id,
-            flow_node: saved.flow_node,
+            rest: Rest { extra, parent_id: saved.parent_id, flow_node: saved.flow_node }.boxed(),
             discarded: saved.discarded,
         });
         self.graph.nodes.push(Linked {

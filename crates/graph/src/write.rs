@@ -30,10 +30,10 @@ impl Serialize for Node {
         node.serialize_entry("id", &self.id)?;
         node.serialize_entry("runId", &self.run)?;
         node.serialize_entry("kind", self.kind().tag())?;
-        if let Some(parent) = &self.parent_id {
+        if let Some(parent) = self.parent_id() {
             node.serialize_entry("parentId", parent)?;
         }
-        if let Some(flow_node) = &self.flow_node {
+        if let Some(flow_node) = self.flow_node() {
             node.serialize_entry("nodeId", flow_node)?;
         }
         for (name, value) in self.body().members() {

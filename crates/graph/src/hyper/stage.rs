@@ -123,8 +123,8 @@ impl Stage {
 
     /// The slot for a message, if it is to be seen: that of the first message that it stands for.
     pub(super) fn slot_of(&self, message: Place) -> Place {
-        let first = self.firsts.range((message, 0)..=(message, NOWHERE)).next();
-        first.map_or(message, |(_, slot)| *slot)
+        let next = self.firsts.range((message, 0)..).next();
+        next.filter(|(summary, _)| *summary == message).map_or(message, |(_, slot)| *slot)
     }
 
     /// Whether a message counts: spoken, not switched off, and not stood for by a summary.
@@ -157,7 +157,7 @@ impl Stage {
         let slot = self.slot_of(source);
         if before != NOWHERE {
             let nth = change_sources(hyper, before, |sources| {
-                let nth = sources.binary_search(&source).ok()?;
+                let nth = position(sources, source).ok()?;
                 sources.remove(nth);
                 Some(nth)
             });
@@ -165,7 +165,7 @@ impl Stage {
             self.swap(hyper, before, source, Some(slot), None);
         }
         let nth = change_sources(hyper, summary, |sources| {
-            let nth = sources.binary_search(&source).err()?;
+            let nth = position(sources, source).err()?;
             sources.insert(nth, source);
             Some(nth)
         });
@@ -333,6 +333,15 @@ fn change_sources<T>(
 ) -> Option<T> {
     let summary = hyper.messages[summary as usize].summary.as_mut()?;
     change(&mut std::sync::Arc::make_mut(summary).sources)
+}
+
+/// Where a message is among the sources of a summary, or else where it belongs: mostly at their end, as they are named in
+/// the order they came.
+fn position(sources: &Vector<Place>, source: Place) -> Result<usize, usize> {
+    match sources.last() {
+        Some(last) if *last >= source => sources.binary_search(&source),
+        _ => Err(sources.len()),
+    }
 }
 
 /// Whether a message stands over another. The way up from the one and the ways down from the other are gone in step, so
