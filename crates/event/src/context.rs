@@ -51,43 +51,27 @@ fn is_same(one: &Context, other: &Context) -> bool {
 pub struct Within {
     session: SessionId,
     branch: BranchId,
-    changing: Changing,
+    /// What the last event belonged to before and belongs to now.
+    last: Option<(Arc<Context>, Arc<Context>)>,
 }
 
 impl Within {
     /// This branch.
     pub fn new(session: SessionId, branch: BranchId) -> Self {
-        Self { session, branch, changing: Changing::default() }
+        Self { session, branch, last: None }
     }
 
     /// Puts an event there; one that belongs to the same as the one before goes on doing so.
     pub fn put(&mut self, head: &mut Head, seq: u64) {
         head.seq = Some(seq);
-        self.changing.change(head, |context| {
-            context.session_id = Some(self.session.clone());
-            context.branch_id = Some(self.branch.clone());
-        });
-    }
-}
-
-/// The same change to what many events belong to, one after the other.
-#[derive(Debug, Default)]
-pub struct Changing {
-    /// What the last event belonged to before and belongs to now.
-    last: Option<(Arc<Context>, Arc<Context>)>,
-}
-
-impl Changing {
-    /// Changes what an event belongs to; one that belongs to the same as the one before goes on doing so.
-    pub fn change(&mut self, head: &mut Head, change: impl FnOnce(&mut Context)) {
-        if let Some((_, changed)) =
-            self.last.as_ref().filter(|(before, _)| Arc::ptr_eq(before, &head.context))
+        if let Some((_, placed)) = self.last.as_ref().filter(|(before, _)| Arc::ptr_eq(before, &head.context))
         {
-            head.context = Arc::clone(changed);
+            head.context = Arc::clone(placed);
             return;
         }
         let before = Arc::clone(&head.context);
-        change(head);
+        head.session_id = Some(self.session.clone());
+        head.branch_id = Some(self.branch.clone());
         self.last = Some((before, Arc::clone(&head.context)));
     }
 }

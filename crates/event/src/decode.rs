@@ -204,6 +204,19 @@ impl<'a, 'de> Scan<'a, 'de> {
         self.belongs(member, id.map(|Key(text)| Digits::from(&*text)), place)
     }
 
+    /// Reads any other value into its place; an error if the place is taken.
+    fn value<A: MapAccess<'de>, T: Deserialize<'de>>(
+        &mut self,
+        member: &'static str,
+        map: &mut A,
+        place: fn(&mut Head) -> &mut Option<T>,
+    ) -> Result<(), A::Error> {
+        self.reading = member;
+        let value = map.next_value()?;
+        self.reading = "";
+        put(&mut self.nulls, member, value, place(&mut self.head))
+    }
+
     fn belongs<T, E: de::Error>(
         &mut self,
         member: &'static str,
@@ -273,19 +286,6 @@ impl<'a, 'de> Scan<'a, 'de> {
         put(&mut self.nulls, "seq", seq.map(|Whole(seq)| seq), &mut self.head.seq)
     }
 
-    fn at<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
-        self.reading = "at";
-        let at = map.next_value()?;
-        self.reading = "";
-        put(&mut self.nulls, "at", at, &mut self.head.at)
-    }
-
-    fn recorded<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
-        self.reading = "recordedAt";
-        let at = map.next_value()?;
-        self.belongs("recordedAt", at, |context| &mut context.recorded_at)
-    }
-
     fn path<A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         self.reading = "nodePath";
         let path = map.next_value()?;
@@ -325,7 +325,7 @@ impl<'de> Visitor<'de> for &mut Scan<'_, 'de> {
                 "type" => self.tag(&mut map)?,
                 "agent" => self.agent(&mut map)?,
                 "seq" => self.seq(&mut map)?,
-                "at" => self.at(&mut map)?,
+                "at" => self.value("at", &mut map, |head| &mut head.at)?,
                 "sessionId" => self.name("sessionId", &mut map, |context| &mut context.session_id)?,
                 "branchId" => self.name("branchId", &mut map, |context| &mut context.branch_id)?,
                 "runId" => self.name("runId", &mut map, |context| &mut context.run_id)?,
@@ -339,7 +339,7 @@ impl<'de> Visitor<'de> for &mut Scan<'_, 'de> {
                 "messageId" => self.name("messageId", &mut map, |context| &mut context.message_id)?,
                 "nodeId" => self.name("nodeId", &mut map, |context| &mut context.node_id)?,
                 "nodePath" => self.path(&mut map)?,
-                "recordedAt" => self.recorded(&mut map)?,
+                "recordedAt" => self.value("recordedAt", &mut map, |head| &mut head.recorded_at)?,
                 _ => self.member(key, &mut map)?,
             }
         }

@@ -18,9 +18,6 @@ pub struct Event {
     pub extra: Extra,
 }
 
-// There are many, and they are handed on: what is larger is copied by a call.
-const _: () = assert!(size_of::<Event>() <= 128, "an event is small");
-
 /// Members by name, in order. Most events have none, and each has a place for them: it is one pointer.
 pub type Extra = ThinVec<(Box<str>, Json)>;
 

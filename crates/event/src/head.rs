@@ -25,6 +25,8 @@ pub struct Head {
     pub seq: Option<u64>,
     /// When it happened; given at append.
     pub at: Option<Timestamp>,
+    /// When it was taken in, on imported and posted events, which keep their own `at`.
+    pub recorded_at: Option<Timestamp>,
     /// What it belongs to.
     #[serde(flatten)]
     pub context: Arc<Context>,
@@ -60,8 +62,6 @@ pub struct Context {
     /// The path of flow nodes from the outermost flow, when nested: down to `nodeId`, or to the node around the run for
     /// what is about none of its own nodes.
     pub node_path: Option<Vec<FlowNodeId>>,
-    /// When it was taken in, on imported and posted events, which keep their own `at`: the same for all that came along.
-    pub recorded_at: Option<Timestamp>,
 }
 
 impl Head {
@@ -97,7 +97,6 @@ impl Head {
             message_id,
             node_id,
             node_path,
-            recorded_at,
         } = &*self.context;
         Members {
             seq: self.seq,
@@ -114,7 +113,7 @@ impl Head {
             message_id: message_id.as_ref(),
             node_id: node_id.as_ref(),
             node_path: node_path.as_deref(),
-            recorded_at: *recorded_at,
+            recorded_at: self.recorded_at,
         }
     }
 }
@@ -136,7 +135,7 @@ impl From<Context> for Head {
 
 impl From<Arc<Context>> for Head {
     fn from(context: Arc<Context>) -> Self {
-        Self { seq: None, at: None, context }
+        Self { seq: None, at: None, recorded_at: None, context }
     }
 }
 
@@ -156,7 +155,7 @@ impl DerefMut for Head {
 
 impl PartialEq for Head {
     fn eq(&self, other: &Self) -> bool {
-        (self.seq, self.at) == (other.seq, other.at)
+        (self.seq, self.at, self.recorded_at) == (other.seq, other.at, other.recorded_at)
             && (Arc::ptr_eq(&self.context, &other.context) || self.context == other.context)
     }
 }

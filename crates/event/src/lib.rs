@@ -38,7 +38,7 @@ pub use code::{
     CallType, Delivery, EdgeType, EndReason, ErrorCode, Mode, NodeStatus, NodeType, Provenance, RelayKind,
     Scope, StopReason, StreamName, Word,
 };
-pub use context::{Changing, Within};
+pub use context::Within;
 pub use decode::Decoder;
 pub use digits::{Digits, SpanId, TraceId};
 pub use error::{Error, Place};

@@ -31,7 +31,7 @@ pub(super) const MEMBERS: u32 = 12;
 /// What is left of a head without some of its members, each a bit of `taken`; nothing if one of them is not there.
 pub(super) fn without(head: &Head, taken: u32) -> Option<Head> {
     let mut head = sharable(head);
-    let Head { seq: _, at, context } = &mut head;
+    let Head { seq: _, at, recorded_at, context } = &mut head;
     let Context {
         session_id: _,
         branch_id: _,
@@ -45,7 +45,6 @@ pub(super) fn without(head: &Head, taken: u32) -> Option<Head> {
         message_id,
         node_id,
         node_path,
-        recorded_at,
     } = Arc::make_mut(context);
     let is_taken = |bit: u32| taken >> bit & 1 == 1;
     let was_there = take(at, is_taken(0))
@@ -71,8 +70,9 @@ fn take<T>(member: &mut Option<T>, is_taken: bool) -> bool {
 /// Takes out of `shared` what `head` has otherwise.
 pub(super) fn meet(shared: &mut Head, head: &Head) {
     // Taken apart in full: a new member of the head has to be thought of here.
-    let Head { seq: _, at, context } = shared;
+    let Head { seq: _, at, recorded_at, context } = shared;
     keep(at, head.at.as_ref());
+    keep(recorded_at, head.recorded_at.as_ref());
     if Arc::ptr_eq(context, &head.context) {
         return;
     }
@@ -89,7 +89,6 @@ pub(super) fn meet(shared: &mut Head, head: &Head) {
         message_id,
         node_id,
         node_path,
-        recorded_at,
     } = Arc::make_mut(context);
     keep(run_id, head.run_id.as_ref());
     keep(parent_id, head.parent_id.as_ref());
@@ -100,7 +99,6 @@ pub(super) fn meet(shared: &mut Head, head: &Head) {
     keep(message_id, head.message_id.as_ref());
     keep(node_id, head.node_id.as_ref());
     keep(node_path, head.node_path.as_ref());
-    keep(recorded_at, head.recorded_at.as_ref());
     if !same_agent(agent.as_ref(), head.agent.as_ref()) {
         *agent = None;
     }

@@ -1,6 +1,6 @@
 //! `antiphon sessions import`: event lines in, a new session out.
 
-use antiphon_event::{Changing, Event};
+use antiphon_event::Event;
 use antiphon_port::{Batch, Branch};
 use antiphon_runtime::{Clock, Ids, SystemClock, UuidIds};
 use anyhow::{Result, bail};
@@ -50,9 +50,9 @@ fn read(args: &Import) -> Result<Vec<Event>> {
     if events.is_empty() {
         bail!("there are no events to import");
     }
-    let (now, mut changing) = (SystemClock.now(), Changing::default());
+    let now = SystemClock.now();
     for event in &mut events {
-        changing.change(&mut event.head, |context| context.recorded_at = Some(now));
+        event.head.recorded_at = Some(now);
     }
     Ok(events)
 }
