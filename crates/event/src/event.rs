@@ -18,6 +18,10 @@ pub struct Event {
     pub extra: Extra,
 }
 
+// Of a list of events whose size is a multiple of two lines of the cache, all begin in every other set of it: folding such a
+// list takes nearly twice as long.
+const _: () = assert!(!size_of::<Event>().is_multiple_of(128), "events stand apart in the cache");
+
 /// Members by name, in order. Most events have none, and each has a place for them: it is one pointer.
 pub type Extra = ThinVec<(Box<str>, Json)>;
 
