@@ -13,6 +13,11 @@ impl Forest {
         self.up.push(self.up.len() as u32);
     }
 
+    /// Adds a node under another, in its tree. Nothing else is looked at: among many nodes that would be far away.
+    pub(crate) fn plant_under(&mut self, above: u32) {
+        self.up.push(above);
+    }
+
     /// Whether two nodes are in one tree.
     pub(crate) fn together(&mut self, a: u32, b: u32) -> bool {
         self.root(a) == self.root(b)

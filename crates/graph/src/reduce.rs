@@ -282,18 +282,22 @@ impl Reducer {
             Some(run) => Cause::Node(run.last),
             None => self.cause(run, &id, event),
         };
-        self.forest.plant();
         let adopted = self.adopt(place, &id, run_place.is_none().then_some(run));
         let (parent, awaited) = match cause {
             // The awaited children were there first, so an edge that would lead back to them is the later one.
-            Cause::Node(from) if adopted.is_empty() || !self.forest.together(from, place) => (from, None),
+            Cause::Node(from) if !adopted.iter().any(|child| self.forest.together(from, child)) => {
+                (from, None)
+            }
             Cause::Awaited(parent) => (NOWHERE, Some(parent)),
             Cause::Node(_) | Cause::None => (NOWHERE, None),
         };
-        if parent != NOWHERE {
-            self.forest.join(parent, place);
+        if parent == NOWHERE {
+            self.forest.plant();
+        } else {
+            self.forest.plant_under(parent);
             self.graph.nodes[parent as usize].children.push(place);
         }
+        adopted.iter().for_each(|child| self.forest.join(place, child));
         if let Some(parent) = awaited {
             self.await_parent(parent, place);
         }
@@ -354,7 +358,6 @@ impl Reducer {
         let of_run = first_of.and_then(|run| self.graph.awaited.remove(run.as_str()));
         let children: Children = of_node.iter().chain(&of_run).flat_map(|children| children.iter()).collect();
         for child in children.iter() {
-            self.forest.join(place, child);
             self.graph.nodes[child as usize].parent = place;
         }
         children
