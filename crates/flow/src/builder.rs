@@ -8,7 +8,7 @@ use antiphon_event::{FlowNodeId, Json};
 use crate::check::{Problem, Problems, check};
 use crate::definition::{
     AgentUse, Class, Command, Definition, Edge, Flow, Guards, Human, Join, Limits, Map, Node, NodeIndex,
-    OnError, OnFailure, Settings, ToolUse, When, Work,
+    Nodes, OnError, OnFailure, Settings, ToolUse, When, Work,
 };
 use crate::expr::{Expression, ParseError};
 use crate::function::Code;
@@ -125,7 +125,7 @@ impl Builder {
         edges.extend(reroutes(&nodes));
         let ids: Vec<FlowNodeId> = nodes.iter().map(|(id, _)| FlowNodeId::from(id.as_str())).collect();
         let shape = Shape::of(&settings, &nodes, &edges);
-        let nodes = nodes.into_iter().map(|(_, node)| node).collect();
+        let nodes = Nodes::Each(nodes.into_iter().map(|(_, node)| node).collect());
         let initial = State::new(settings.state.iter().cloned());
         Flow(Arc::new(Definition { settings, nodes, edges, shape, ids, initial }))
     }
@@ -134,16 +134,21 @@ impl Builder {
 impl Flow {
     /// The flow that a map of this one runs: one node for each item, and no edges. Nothing if the node is no map.
     pub fn of_items(&self, node: NodeIndex, count: usize) -> Option<Self> {
-        let Work::Map(map) = &self.nodes()[node].work else { return None };
-        let nodes: Vec<(String, Node)> =
-            (0..count).map(|item| (item.to_string(), (*map.node).clone())).collect();
+        let Work::Map(map) = &self.node(node).work else { return None };
         let settings = Settings {
             name: self.id(node).to_string(),
             limits: Limits { max_concurrency: map.max_parallel, ..Limits::default() },
             on_failure: self.settings().on_failure,
             ..Settings::default()
         };
-        Some(Builder { settings, nodes, edges: Vec::new() }.finish())
+        Some(Self(Arc::new(Definition {
+            settings,
+            nodes: Nodes::Items(Arc::clone(&map.node)),
+            edges: Vec::new(),
+            shape: Shape::of_items(count),
+            ids: (0..count).map(|item| FlowNodeId::from(item.to_string())).collect(),
+            initial: State::new([]),
+        })))
     }
 }
 
@@ -231,7 +236,7 @@ impl Node {
 
     /// Runs `node` for each item of the list `over`.
     pub fn map(over: impl Into<Formula>, node: Self) -> Self {
-        Self::new(Work::Map(Map { over: over.into(), node: Box::new(node), max_parallel: None }))
+        Self::new(Work::Map(Map { over: over.into(), node: Arc::new(node), max_parallel: None }))
     }
 
     /// An agent, run by the harness of that name.

@@ -43,12 +43,21 @@ pub struct Flow(pub(crate) Arc<Definition>);
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
     pub(crate) settings: Settings,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Nodes,
     pub(crate) edges: Vec<Edge>,
     pub(crate) shape: Shape,
     pub(crate) ids: Vec<FlowNodeId>,
     /// The state every invocation begins with.
     pub(crate) initial: State,
+}
+
+/// The nodes of a flow.
+#[derive(Debug, Clone)]
+pub(crate) enum Nodes {
+    /// As they were declared.
+    Each(Vec<Node>),
+    /// The items of a map: what is done is the same for all.
+    Items(Arc<Node>),
 }
 
 /// What can be said about a flow as a whole.
@@ -234,7 +243,7 @@ pub struct Map {
     /// The list.
     pub over: Formula,
     /// What is done with each item; its input is the item.
-    pub node: Box<Node>,
+    pub node: Arc<Node>,
     /// How many items at once.
     pub max_parallel: Option<usize>,
 }
@@ -323,8 +332,16 @@ impl Flow {
     }
 
     /// Its nodes, in the order they were declared.
-    pub fn nodes(&self) -> &[Node] {
-        &self.0.nodes
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = &Node> {
+        (0..self.0.ids.len()).map(|node| self.node(node))
+    }
+
+    /// A node of it.
+    pub fn node(&self, node: NodeIndex) -> &Node {
+        match &self.0.nodes {
+            Nodes::Each(nodes) => &nodes[node],
+            Nodes::Items(each) => each,
+        }
     }
 
     /// Its edges, in the order they were declared; those of guardrails that reroute come last.
@@ -344,7 +361,7 @@ impl Flow {
 
     /// The node with this id.
     pub fn index(&self, id: &str) -> Option<NodeIndex> {
-        self.0.shape.index.get(id).copied()
+        self.0.shape.index.get(id)
     }
 
     /// How nodes and edges hang together.

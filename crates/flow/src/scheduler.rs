@@ -462,7 +462,7 @@ impl Scheduler {
 
     /// Whether the work of a node is a run of its own.
     pub fn has_run_inside(&self, node: NodeIndex) -> bool {
-        matches!(self.flow.nodes()[node].work, Work::Flow(_) | Work::Swarm(_) | Work::Map(_))
+        matches!(self.flow.node(node).work, Work::Flow(_) | Work::Swarm(_) | Work::Map(_))
     }
 
     /// The request a node waits for.

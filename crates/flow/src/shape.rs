@@ -3,12 +3,14 @@
 //! Which edges lead back, which nodes each loop is made of, how deep each node lies. All that the scheduler
 //! looks up while it runs is here, by index.
 
-use std::collections::{BTreeSet, HashMap};
+mod index;
+mod lists;
 
+use std::collections::BTreeSet;
+
+pub(crate) use self::index::Index;
+pub(crate) use self::lists::Lists;
 use crate::definition::{Edge, EdgeIndex, Node, NodeIndex, Settings, When};
-
-/// Nodes by id. Looked up for every event, so hashed fast; the seed is fixed, as a flow comes from its owner.
-pub(crate) type Index = HashMap<String, NodeIndex, foldhash::fast::FixedState>;
 
 /// How the nodes and edges of a flow hang together.
 #[derive(Debug, Clone, Default)]
@@ -20,25 +22,25 @@ pub struct Shape {
     /// Source and target of each edge.
     pub(crate) ends: Vec<(NodeIndex, NodeIndex)>,
     /// Edges that leave each node, in declaration order.
-    pub(crate) leaving: Vec<Vec<EdgeIndex>>,
+    pub(crate) leaving: Lists,
     /// Forward edges that enter each node, in declaration order.
-    pub(crate) entering: Vec<Vec<EdgeIndex>>,
+    pub(crate) entering: Lists,
     /// Whether an edge leads back.
     pub(crate) back: Vec<bool>,
     /// The longest forward path from an entry to each node; `None` for one that only takes over for others.
     pub(crate) layer: Vec<Option<u32>>,
     /// How many layers there are.
     pub(crate) layers: usize,
-    /// The node that takes over for each.
+    /// The node that takes over for each; items of a map have none.
     pub(crate) fallback: Vec<Option<NodeIndex>>,
     /// Sets of nodes whose coming to rest matters.
     pub(crate) regions: Vec<Region>,
     /// The regions each node is in.
-    pub(crate) regions_of: Vec<Vec<usize>>,
+    pub(crate) regions_of: Lists,
     /// For each target of a back edge, the region of all that it reaches.
     pub(crate) reach_of: Vec<Option<usize>>,
     /// For each forward edge, the loops it leaves.
-    pub(crate) leaves: Vec<Vec<usize>>,
+    pub(crate) leaves: Lists,
     /// Nodes no walk from the entries meets.
     pub(crate) unreachable: Vec<NodeIndex>,
     /// Whether one node has the work at a time. Then every edge leads back, so that nobody waits for anybody, and what
@@ -57,17 +59,14 @@ pub(crate) struct Region {
 impl Shape {
     /// Works the shape out. Edges and entries that name no node are left out; the checks report them.
     pub(crate) fn of(settings: &Settings, nodes: &[(String, Node)], edges: &[Edge]) -> Self {
-        let mut shape = Self { index: index(nodes), hands_over: settings.hands_over, ..Self::default() };
-        let find = |id: &str| shape.index.get(id).copied();
+        let index = Index::of(nodes.iter().map(|(id, _)| id.as_str()));
+        let mut shape = Self { index, hands_over: settings.hands_over, ..Self::default() };
+        let find = |id: &str| shape.index.get(id);
         let known: Vec<Option<(NodeIndex, NodeIndex)>> =
             edges.iter().map(|edge| Some((find(&edge.from)?, find(&edge.to)?))).collect();
         shape.fallback = nodes.iter().map(|(_, node)| node.fallback.as_deref().and_then(find)).collect();
-        shape.leaving = vec![Vec::new(); nodes.len()];
-        for (edge, ends) in known.iter().enumerate() {
-            if let Some((from, _)) = ends {
-                shape.leaving[*from].push(edge);
-            }
-        }
+        let sources = known.iter().enumerate().filter_map(|(edge, ends)| Some(((*ends)?.0, edge)));
+        shape.leaving = Lists::of(nodes.len(), sources);
         shape.ends = known.into_iter().map(|ends| ends.unwrap_or((usize::MAX, usize::MAX))).collect();
         shape.entries = entries(settings, nodes, edges, &shape);
         shape.walk(nodes.len());
@@ -79,6 +78,17 @@ impl Shape {
         }
         shape.find_regions(nodes.len());
         shape
+    }
+
+    /// The shape of a map: as many nodes as it has items, and nothing between them.
+    pub(crate) fn of_items(count: usize) -> Self {
+        Self {
+            index: Index::Items(count),
+            entries: (0..count).collect(),
+            layer: vec![Some(0); count],
+            layers: count.min(1),
+            ..Self::default()
+        }
     }
 
     /// Whether any edge leads back.
@@ -104,6 +114,11 @@ impl Shape {
     /// How deep a node lies; `None` for one that only takes over for others.
     pub fn layer(&self, node: NodeIndex) -> Option<u32> {
         self.layer[node]
+    }
+
+    /// The node that takes over for another.
+    pub(crate) fn fallback(&self, node: NodeIndex) -> Option<NodeIndex> {
+        *self.fallback.get(node)?
     }
 
     /// Depth first from the entries, in declaration order: an edge to a node on the stack leads back.
@@ -145,17 +160,14 @@ impl Shape {
     }
 
     fn enter(&mut self, count: usize) {
-        self.entering = vec![Vec::new(); count];
-        for (edge, (from, to)) in self.ends.iter().enumerate() {
-            if !self.back[edge] && *from != usize::MAX {
-                self.entering[*to].push(edge);
-            }
-        }
+        let ends = self.ends.iter().enumerate();
+        let forward = ends.filter(|(edge, (from, _))| !self.back[*edge] && *from != usize::MAX);
+        self.entering = Lists::of(count, forward.map(|(edge, (_, to))| (*to, edge)));
     }
 
     /// Longest paths, in topological order of the forward edges.
     fn find_layers(&mut self, count: usize) {
-        let mut waiting: Vec<usize> = self.entering.iter().map(Vec::len).collect();
+        let mut waiting: Vec<usize> = (0..count).map(|node| self.entering[node].len()).collect();
         let mut queue: Vec<NodeIndex> = (0..count).filter(|node| waiting[*node] == 0).collect();
         let mut layer: Vec<Option<u32>> = vec![None; count];
         for entry in &self.entries {
@@ -181,30 +193,31 @@ impl Shape {
     }
 
     fn find_regions(&mut self, count: usize) {
-        self.regions_of = vec![Vec::new(); count];
         self.reach_of = vec![None; count];
-        self.leaves = vec![Vec::new(); self.ends.len()];
         let backs: Vec<EdgeIndex> = (0..self.ends.len()).filter(|edge| self.back[*edge]).collect();
         for edge in backs {
             let (source, target) = self.ends[edge];
             let reached = self.reached(target, |edge| self.ends[edge].1, &self.leaving);
             if self.reach_of[target].is_none() {
-                self.reach_of[target] = Some(self.add_region(reached.clone()));
+                let nodes = reached.iter().copied().collect();
+                self.reach_of[target] = Some(self.add_region(Region { nodes, exits: None }));
             }
             let reaching = self.reached(source, |edge| self.ends[edge].0, &self.entering);
             let nodes: BTreeSet<NodeIndex> = reached.intersection(&reaching).copied().collect();
-            let region = self.add_region(nodes);
-            self.find_exits(region);
+            let exits = self.exits(&nodes);
+            self.add_region(Region { nodes: nodes.into_iter().collect(), exits: Some(exits) });
         }
+        let regions = || self.regions.iter().enumerate();
+        let within = regions().flat_map(|(at, region)| region.nodes.iter().map(move |node| (*node, at)));
+        self.regions_of = Lists::of(count, within);
+        let out =
+            regions().flat_map(|(at, region)| region.exits.iter().flatten().map(move |edge| (*edge, at)));
+        self.leaves = Lists::of(self.ends.len(), out);
     }
 
-    fn add_region(&mut self, nodes: BTreeSet<NodeIndex>) -> usize {
-        let region = self.regions.len();
-        for &node in &nodes {
-            self.regions_of[node].push(region);
-        }
-        self.regions.push(Region { nodes: nodes.into_iter().collect(), exits: None });
-        region
+    fn add_region(&mut self, region: Region) -> usize {
+        self.regions.push(region);
+        self.regions.len() - 1
     }
 
     /// All nodes that forward edges lead to from `start`, itself included; `onward` says which end to go to.
@@ -212,7 +225,7 @@ impl Shape {
         &self,
         start: NodeIndex,
         onward: impl Fn(EdgeIndex) -> NodeIndex,
-        edges: &[Vec<EdgeIndex>],
+        edges: &Lists,
     ) -> BTreeSet<NodeIndex> {
         let mut seen = BTreeSet::from([start]);
         let mut stack = vec![start];
@@ -227,36 +240,17 @@ impl Shape {
         seen
     }
 
-    fn find_exits(&mut self, region: usize) {
-        let nodes = &self.regions[region].nodes;
-        let mut exits = Vec::new();
-        for node in nodes {
-            for &edge in &self.leaving[*node] {
-                if !self.back[edge] && nodes.binary_search(&self.ends[edge].1).is_err() {
-                    exits.push(edge);
-                }
-            }
-        }
-        for &edge in &exits {
-            self.leaves[edge].push(region);
-        }
-        self.regions[region].exits = Some(exits);
+    /// The forward edges that lead out of a set of nodes.
+    fn exits(&self, nodes: &BTreeSet<NodeIndex>) -> Vec<EdgeIndex> {
+        let leaving = nodes.iter().flat_map(|node| &self.leaving[*node]);
+        leaving.copied().filter(|edge| !self.back[*edge] && !nodes.contains(&self.ends[*edge].1)).collect()
     }
-}
-
-fn index(nodes: &[(String, Node)]) -> Index {
-    let mut index = Index::with_capacity_and_hasher(nodes.len(), foldhash::fast::FixedState::default());
-    for (at, (id, _)) in nodes.iter().enumerate() {
-        index.entry(id.clone()).or_insert(at);
-    }
-    index
 }
 
 /// The nodes named as entries, else those that no edge enters and no fallback names.
 fn entries(settings: &Settings, nodes: &[(String, Node)], edges: &[Edge], shape: &Shape) -> Vec<NodeIndex> {
     if !settings.entry.is_empty() {
-        let mut named: Vec<NodeIndex> =
-            settings.entry.iter().filter_map(|id| shape.index.get(id).copied()).collect();
+        let mut named: Vec<NodeIndex> = settings.entry.iter().filter_map(|id| shape.index.get(id)).collect();
         named.sort_unstable();
         named.dedup();
         return named;

@@ -38,7 +38,7 @@ pub(crate) fn definition(node: &AgentUse) -> Result<Definition, String> {
 /// The agent that does the work of a node, ready to begin.
 pub(crate) fn of_node(tree: &Tree, machine: usize, attempt: Attempt, run: RunId) -> Result<Mind, String> {
     let around = tree.machines[machine].mind.flow();
-    let Work::Agent(node) = &around.flow().nodes()[attempt.node].work else {
+    let Work::Agent(node) = &around.flow().node(attempt.node).work else {
         return Err("its work is not an agent's".to_owned());
     };
     let definition = definition(node)?;

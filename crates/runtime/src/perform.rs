@@ -160,7 +160,7 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt, may_try: 
         let work = stand_in.answer(Job { path, around: around(driver, machine), call });
         return Begun::Task(start_async(work, driver.wakes.clone(), report));
     }
-    let work: Future<Outcome> = match &scheduler.flow().nodes()[attempt.node].work {
+    let work: Future<Outcome> = match &scheduler.flow().node(attempt.node).work {
         Work::Function(code) => match code.get::<Function>() {
             Some(Function(Kind::Plain(code))) => {
                 return Begun::Task(start_plain(Arc::clone(code), call, driver.wakes.clone(), report));
@@ -172,7 +172,7 @@ pub(crate) fn start(driver: &Driver, machine: usize, attempt: Attempt, may_try: 
             None => refuse("its code was written for another driver".to_owned()),
         },
         Work::Command(command) => {
-            let json = scheduler.flow().nodes()[attempt.node].output.is_some();
+            let json = scheduler.flow().node(attempt.node).output.is_some();
             Box::pin(command::run(command.clone(), call, json))
         }
         Work::Tool(wanted) => match driver.parts.tools.get(&wanted.name) {

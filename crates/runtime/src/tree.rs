@@ -390,7 +390,7 @@ fn why(scheduler: &Scheduler, end: &RunEnd) -> String {
 
 /// The run that does the work of a node, ready to begin.
 pub(crate) fn child(around: &Scheduler, attempt: Attempt, run: RunId) -> Option<Mind> {
-    let (flow, item) = match &around.flow().nodes()[attempt.node].work {
+    let (flow, item) = match &around.flow().node(attempt.node).work {
         Work::Flow(flow) | Work::Swarm(flow) => (flow.clone(), false),
         Work::Map(_) => {
             let items = around.input(attempt.node).count()?;

@@ -49,7 +49,7 @@ fn layers(flow: &Flow) -> Vec<Vec<usize>> {
 
 /// Fallbacks: who takes over for whom.
 fn fallbacks(flow: &Flow) -> impl Iterator<Item = (usize, usize)> {
-    let nodes = flow.nodes().iter().enumerate();
+    let nodes = flow.nodes().enumerate();
     nodes.filter_map(|(node, what)| Some((node, flow.index(what.fallback.as_deref()?)?)))
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn text(flow: &Flow, page: Page) -> String {
     for (layer, nodes) in layers(flow).iter().enumerate() {
         for (place, &node) in nodes.iter().enumerate() {
             let number = if place == 0 { format!("{:>3}  ", layer + 1) } else { "     ".to_owned() };
-            let kind = format!("  {}", flow.nodes()[node].work.kind());
+            let kind = format!("  {}", flow.node(node).work.kind());
             let head = Line::new().ink(Ink::Faint, number).ink(Ink::Agent, flow.id(node).as_str());
             lines.push(head.ink(Ink::Faint, kind));
             lines.extend(ways(flow, node).into_iter().map(|line| line.cut(page.width)));
@@ -89,7 +89,7 @@ fn ways(flow: &Flow, node: usize) -> Vec<Line> {
 /// A Mermaid flowchart.
 pub(crate) fn mermaid(flow: &Flow) -> String {
     let mut out = String::from("flowchart TD\n");
-    for (index, node) in flow.nodes().iter().enumerate() {
+    for (index, node) in flow.nodes().enumerate() {
         let (open, close) = match &node.work {
             Work::Router(_) => ("{", "}"),
             Work::Human(_) => ("[/", "/]"),
@@ -119,7 +119,7 @@ pub(crate) fn dot(flow: &Flow) -> String {
         "digraph \"{}\" {{\n  node [fontname=\"sans-serif\", style=rounded];\n",
         escaped(flow.name())
     );
-    for (index, node) in flow.nodes().iter().enumerate() {
+    for (index, node) in flow.nodes().enumerate() {
         let shape = match &node.work {
             Work::Router(_) => "diamond",
             Work::Human(_) => "parallelogram",

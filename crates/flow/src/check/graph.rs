@@ -46,7 +46,7 @@ pub(super) fn edges(subjects: &mut Subjects<'_>) {
     let mut seen = HashSet::new();
     for (at, edge) in flow.edges.iter().enumerate() {
         for (end, id) in [("from", &edge.from), ("to", &edge.to)] {
-            if !subjects.shape.index.contains_key(id) {
+            if !subjects.shape.index.has(id) {
                 let help = near::help(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
                 subjects.found.push(
                     Problem::error(
@@ -66,7 +66,7 @@ pub(super) fn edges(subjects: &mut Subjects<'_>) {
                 .help("join their conditions with `||` in one edge"),
             );
         }
-        let router = subjects.shape.index.get(&edge.from).map(|node| &flow.nodes[*node].1.work);
+        let router = subjects.shape.index.get(&edge.from).map(|node| &flow.nodes[node].1.work);
         if matches!(router, Some(Work::Router(_))) && matches!(edge.when, When::If(_) | When::Default) {
             subjects.found.push(
                 Problem::error(
@@ -83,7 +83,7 @@ pub(super) fn edges(subjects: &mut Subjects<'_>) {
 pub(super) fn entries(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
     for (at, id) in flow.settings.entry.iter().enumerate() {
-        if !subjects.shape.index.contains_key(id) {
+        if !subjects.shape.index.has(id) {
             let help = near::help(id, flow.nodes.iter().map(|(id, _)| id.as_str()));
             subjects
                 .found
@@ -105,7 +105,7 @@ pub(super) fn reached(subjects: &mut Subjects<'_>) {
     }
     for &node in &subjects.shape.unreachable {
         let id = &subjects.flow.nodes[node].0;
-        if subjects.shape.index.get(id) != Some(&node) {
+        if subjects.shape.index.get(id) != Some(node) {
             continue;
         }
         subjects.found.push(
@@ -166,7 +166,7 @@ pub(super) fn fallbacks(subjects: &mut Subjects<'_>) {
         let known = || flow.nodes.iter().map(|(id, _)| id.as_str());
         if let Some(to) = &node.fallback {
             let touched = flow.edges.iter().any(|edge| edge.from == *to || edge.to == *to);
-            if !subjects.shape.index.contains_key(to) {
+            if !subjects.shape.index.has(to) {
                 complain(
                     "fallback",
                     format!("the fallback `{to}` of `{id}` is no node"),
@@ -189,7 +189,7 @@ pub(super) fn fallbacks(subjects: &mut Subjects<'_>) {
         }
         for guard in node.guards.input.iter().chain(&node.guards.output) {
             let Action::Reroute(to) = &guard.action else { continue };
-            if !subjects.shape.index.contains_key(to) {
+            if !subjects.shape.index.has(to) {
                 complain(
                     "guardrails",
                     format!("`{id}` reroutes to `{to}`, which is no node"),

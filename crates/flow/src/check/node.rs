@@ -191,7 +191,7 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
     types.absent = vec![Root::Item];
     for (at, edge) in flow.edges.iter().enumerate() {
         let When::If(Formula::Expression(condition)) = &edge.when else { continue };
-        let source = subjects.shape.index.get(&edge.from).map(|node| &flow.nodes[*node].1);
+        let source = subjects.shape.index.get(&edge.from).map(|node| &flow.nodes[node].1);
         types.output = source.and_then(output_of);
         found.extend(condition.check_condition(&types).into_iter().map(|problem| {
             let column = problem.column.unwrap_or(1) as usize;

@@ -87,7 +87,7 @@ impl Scheduler {
     fn skip_reason(&self, node: NodeIndex) -> String {
         let spot = &self.spots[node];
         let is_spent = |max: &u32| spot.execution >= *max && !spot.again;
-        if let Some(max) = self.flow.nodes()[node].max_executions.filter(is_spent) {
+        if let Some(max) = self.flow.node(node).max_executions.filter(is_spent) {
             return format!("it has run {max} times, which is its max_executions");
         }
         let shape = self.flow.shape();
@@ -109,7 +109,7 @@ impl Scheduler {
             When::If(Formula::Expression(condition)) => Some(condition.shared_text()),
             _ => None,
         };
-        let edge_type = match self.flow.nodes()[source].work {
+        let edge_type = match self.flow.node(source).work {
             Work::Router(_) => EdgeType::Router,
             _ => when.kind(),
         };

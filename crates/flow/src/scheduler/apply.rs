@@ -160,7 +160,7 @@ impl Scheduler {
     /// Whether the scheduler does the work of the node itself.
     pub(super) fn works_inside(&self, node: NodeIndex) -> bool {
         matches!(
-            self.flow.nodes()[node].work,
+            self.flow.node(node).work,
             Work::Expression(_) | Work::Router(_) | Work::Guardrail | Work::Human(_)
         )
     }

@@ -30,7 +30,7 @@ impl Scheduler {
         let attempt = self.attempt(node);
         let mut events = Vec::with_capacity(3);
         let input = self.input(node);
-        let evaluated = match &self.flow.nodes()[node].work {
+        let evaluated = match &self.flow.node(node).work {
             Work::Expression(expression) => self.evaluated(node, &input, &Formula::from(expression.clone())),
             Work::Router(formula) => self.evaluated(node, &input, formula),
             Work::Human(human) => match human.auto {
@@ -69,7 +69,7 @@ impl Scheduler {
     }
 
     pub(super) fn ask_about_input(&self, next: Attempt, given: Json, why: &str, now: Now) -> Vec<Event> {
-        let (given, withheld) = withheld(&self.flow.nodes()[next.node].guards.input, given);
+        let (given, withheld) = withheld(&self.flow.node(next.node).guards.input, given);
         let params = json!({"input": given, "violation": why});
         self.ask_about(next, Why::GuardInput, with(params, withheld), why, now)
     }
@@ -77,7 +77,7 @@ impl Scheduler {
     pub(super) fn ask_about_output(&self, attempt: Attempt, reply: Reply, why: &str, now: Now) -> Vec<Event> {
         let writes = reply.writes.iter().map(|(key, value)| (key.clone(), value.value()));
         let writes: Map<String, Value> = writes.collect();
-        let (output, withheld) = withheld(&self.flow.nodes()[attempt.node].guards.output, reply.output);
+        let (output, withheld) = withheld(&self.flow.node(attempt.node).guards.output, reply.output);
         let params = json!({"output": output, "writes": writes, "violation": why});
         self.ask_about(attempt, Why::GuardOutput, with(params, withheld), why, now)
     }
@@ -100,7 +100,7 @@ impl Scheduler {
     /// Nobody knows how an attempt ended: it is repeated if that is safe, else a person decides.
     pub(super) fn lose(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
         self.current(attempt)?;
-        if self.flow.nodes()[attempt.node].repeatable() {
+        if self.flow.node(attempt.node).repeatable() {
             return Ok(vec![self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)]);
         }
         let id = self.flow.id(attempt.node);
@@ -180,7 +180,7 @@ impl Scheduler {
         }
         says_what_is_asked(relay, &mut answer).map_err(unfit)?;
         if let (Work::Human(Human { schema: Some(schema), .. }), Some(given)) =
-            (&self.flow.nodes()[node].work, &answer.answer)
+            (&self.flow.node(node).work, &answer.answer)
         {
             schema.validate(&given.value()).map_err(|violation| unfit(violation.to_string()))?;
         }
@@ -193,7 +193,7 @@ impl Scheduler {
             _ if answer.input.is_some() => return Err(unfit(NO_OUTPUT.to_owned())),
             _ => None,
         };
-        if let (Some(output), Some(schema)) = (output, &self.flow.nodes()[node].output) {
+        if let (Some(output), Some(schema)) = (output, &self.flow.node(node).output) {
             let fits = schema.validate(&output.value());
             fits.map_err(|violation| unfit(format!("give the output it is to have come to: {violation}")))?;
         }
@@ -205,7 +205,7 @@ impl Scheduler {
         if asked.expires_at.is_none_or(|at| at > now.at) {
             return Ok(Vec::new());
         }
-        let policy = match &self.flow.nodes()[node].work {
+        let policy = match &self.flow.node(node).work {
             Work::Human(human) => human.on_timeout,
             _ => OnTimeout::Fail,
         };

@@ -60,7 +60,7 @@ impl Scheduler {
 
     pub(super) fn overrun(&self, attempt: Attempt, now: Now) -> Result<Vec<Event>, Refusal> {
         self.current(attempt)?;
-        let limit = self.flow.nodes()[attempt.node].timeout.unwrap_or_default();
+        let limit = self.flow.node(attempt.node).timeout.unwrap_or_default();
         let timeout_ms = limit.as_millis() as u64;
         Ok(vec![self.node_event(now, attempt.node, Body::NodeTimeout(NodeTimeout { timeout_ms }))])
     }
@@ -106,7 +106,7 @@ impl Scheduler {
         if let Err(failure) = self.fits_schema(node, &reply.output) {
             return self.failed(attempt, failure, now, events);
         }
-        let guards = &self.flow.nodes()[node].guards.output;
+        let guards = &self.flow.node(node).guards.output;
         let mut rerouted = None;
         if !guards.is_empty() && guarding == Guarding::Full {
             match self.watch(node, guards, &reply.output, now, events) {
@@ -162,7 +162,7 @@ impl Scheduler {
     }
 
     fn fits_schema(&self, node: NodeIndex, output: &Json) -> Result<(), Failure> {
-        let Some(schema) = &self.flow.nodes()[node].output else { return Ok(()) };
+        let Some(schema) = &self.flow.node(node).output else { return Ok(()) };
         let fits = schema.fits(output).map(|_| ());
         fits.map_err(|violation| {
             Failure::of(ErrorCode::Schema, format!("its output does not fit: {violation}"))
@@ -202,7 +202,7 @@ impl Scheduler {
 
     /// What a node contributes to the state, and the state with that in it if somebody looks at it.
     fn writes(&self, node: NodeIndex, reply: &mut Reply) -> Result<Written, Failure> {
-        let set = &self.flow.nodes()[node].set;
+        let set = &self.flow.node(node).set;
         if set.is_empty() && reply.writes.is_empty() {
             return Ok((None, None));
         }
@@ -278,7 +278,7 @@ impl Scheduler {
         moment: &Moment<'_>,
         extra: &mut Vec<Body>,
     ) -> Result<Vec<EdgeDecision>, Failure> {
-        let chosen = match &self.flow.nodes()[node].work {
+        let chosen = match &self.flow.node(node).work {
             Work::Router(_) if rerouted.is_none() => Some(self.chosen(node, &reply.output)?),
             _ => None,
         };
@@ -367,7 +367,7 @@ impl Scheduler {
 
     /// A guard stops an input and sends the run another way: the work is not done.
     fn reroute(&self, attempt: Attempt, to: &str, now: Now, events: &mut Vec<Event>) {
-        let lets_through = matches!(self.flow.nodes()[attempt.node].work, Work::Guardrail);
+        let lets_through = matches!(self.flow.node(attempt.node).work, Work::Guardrail);
         let status = if lets_through { NodeStatus::Completed } else { NodeStatus::Skipped };
         let leaving = self.flow.shape().leaving[attempt.node].iter();
         let decide = |edge: &usize| {
@@ -406,7 +406,7 @@ impl Scheduler {
                 format!("what its fallback `{}` gave will not do: {}", self.flow.id(deputy), failure.message);
             return self.lost(attempt, Failure { message, ..failure }, now, events);
         }
-        match self.flow.shape().fallback[attempt.node].filter(|_| self.may_start()) {
+        match self.flow.shape().fallback(attempt.node).filter(|_| self.may_start()) {
             Some(deputy) => self.call_deputy(attempt.node, deputy, failure, now, events),
             None => self.lost(attempt, failure, now, events),
         }
@@ -414,7 +414,7 @@ impl Scheduler {
 
     /// Nobody takes over: the node fails, or its failure is isolated.
     fn lost(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
-        if self.flow.nodes()[attempt.node].on_error == OnError::Isolate {
+        if self.flow.node(attempt.node).on_error == OnError::Isolate {
             return self.isolated(attempt, failure, now, events);
         }
         let end = Self::end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
@@ -423,7 +423,7 @@ impl Scheduler {
 
     /// How long to wait before the next attempt, if there is to be one.
     fn retry_delay(&self, attempt: Attempt, failure: &Failure, now: Now) -> Option<u64> {
-        let node = &self.flow.nodes()[attempt.node];
+        let node = &self.flow.node(attempt.node);
         let is_done = self.spots[attempt.node].rare().deputy.is_some();
         let retry = node.retry.as_ref().filter(|_| self.may_start() && !is_done)?;
         let unsafe_to_repeat = failure.code == ErrorCode::Timeout
@@ -536,7 +536,7 @@ impl Scheduler {
 
     /// What a guard makes of a yes that no person gave.
     fn overruled(&self, node: NodeIndex, output: &Json, why: &str) -> Option<Json> {
-        let Work::Human(Human { .. }) = &self.flow.nodes()[node].work else { return None };
+        let Work::Human(Human { .. }) = &self.flow.node(node).work else { return None };
         let value = output.value();
         let automated = matches!(value["by"].as_str(), Some("auto" | "timeout"));
         (automated && value["approved"] == true)

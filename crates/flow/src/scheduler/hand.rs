@@ -22,11 +22,9 @@ impl Scheduler {
         if let Some(item) = self.items.get(node) {
             return item.clone();
         }
-        if let ([edge], [], false) = (
-            self.flow.shape().entering[node].as_slice(),
-            &*self.spots[node].rare().brought,
-            self.reads_blocks(node),
-        ) && self.decisions[*edge] == Decision::Live
+        if let ([edge], [], false) =
+            (&self.flow.shape().entering[node], &*self.spots[node].rare().brought, self.reads_blocks(node))
+            && self.decisions[*edge] == Decision::Live
         {
             return self.gave(self.flow.shape().ends[*edge].0);
         }
@@ -42,13 +40,13 @@ impl Scheduler {
     }
 
     fn reads_blocks(&self, node: NodeIndex) -> bool {
-        self.flow.nodes()[node].work.reads_blocks()
+        self.flow.node(node).work.reads_blocks()
     }
 
     /// What a node gets that does not wait for all its sources: others may complete while it works, and what it got
     /// stays what it got.
     pub(super) fn early_input(&self, node: NodeIndex) -> Option<Json> {
-        (self.flow.nodes()[node].join != Join::All).then(|| self.given(node))
+        (self.flow.node(node).join != Join::All).then(|| self.given(node))
     }
 
     /// The sources of the live edges that lead to a node, in the order the edges were declared.

@@ -146,7 +146,7 @@ impl Scheduler {
         let keys = around.filter(|_| saved.origin.item).map_or(&flow.0.initial, |around| &around.state);
         let decision = |number: u8| DECISIONS.get(usize::from(number)).copied();
         let decisions = saved.decisions.into_values().map(decision).collect::<Option<Vec<_>>>()?;
-        let spots = saved.spots.spots(&flow.shape().entering, &decisions)?;
+        let spots = saved.spots.spots(&flow, &decisions)?;
         Some(Self {
             state: keys.again(saved.state),
             around: match saved.around {
@@ -226,12 +226,12 @@ impl Columns {
     }
 
     /// The nodes, with these edges entering each of them; nothing if the columns do not fit each other.
-    fn spots(self, entering: &[Vec<EdgeIndex>], decisions: &[Decision]) -> Option<Vec<Spot>> {
+    fn spots(self, flow: &Flow, decisions: &[Decision]) -> Option<Vec<Spot>> {
         let mut flags = self.flags.into_values();
         let (mut executions, mut attempts) = (self.executions.into_values(), self.attempts.into_values());
         let mut outputs = self.outputs.into_values();
-        let mut spots = Vec::with_capacity(entering.len());
-        for entering in entering {
+        let mut spots = Vec::with_capacity(flow.ids().len());
+        for node in 0..flow.ids().len() {
             let flags = flags.next()?;
             let mut spot = Spot {
                 status: *STATUSES.get(usize::from(flags & 7))?,
@@ -243,7 +243,7 @@ impl Columns {
                 output: if flags & GAVE == 0 { None } else { Some(outputs.next()?) },
                 ..Spot::new(0)
             };
-            for edge in entering {
+            for edge in &flow.shape().entering[node] {
                 count(&mut spot, decisions[*edge], true);
             }
             spots.push(spot);

@@ -90,7 +90,7 @@ impl Scheduler {
         if spot.status != Status::Pending || spot.queue != Queue::None {
             return;
         }
-        let ready = match self.flow.nodes()[node].join {
+        let ready = match self.flow.node(node).join {
             Join::All => (spot.undecided == 0).then_some(spot.live > 0 && spot.refused == 0),
             Join::Any => enough(spot, 1),
             Join::Count(count) => enough(spot, count),
@@ -116,7 +116,7 @@ impl Scheduler {
     pub(super) fn enqueue(&mut self, node: NodeIndex, queue: Queue) {
         let spot = &self.spots[node];
         let spent =
-            self.flow.nodes()[node].max_executions.is_some_and(|max| spot.execution >= max && !spot.again);
+            self.flow.node(node).max_executions.is_some_and(|max| spot.execution >= max && !spot.again);
         let queue = if spent { Queue::Skip } else { queue };
         match queue {
             Queue::Ready => self.ready.push_back(node),

@@ -188,9 +188,9 @@ impl Scheduler {
         events: &mut Vec<Event>,
     ) {
         let node = next.node;
-        if !self.flow.nodes()[node].guards.input.is_empty() && !self.spots[node].rare().waived {
+        if !self.flow.node(node).guards.input.is_empty() && !self.spots[node].rare().waived {
             let given = input.clone().unwrap_or_else(|| self.given(node));
-            match self.watch(node, &self.flow.nodes()[node].guards.input, &given, now, events) {
+            match self.watch(node, &self.flow.node(node).guards.input, &given, now, events) {
                 Watched::Passed(value) if value == given => {}
                 Watched::Passed(value) => input = Some(value),
                 Watched::Rerouted { to, value } => {
@@ -214,7 +214,7 @@ impl Scheduler {
         let advice = self.flow.settings().hooks.consult(point);
         let advice = advice.map_err(|why| Failure::of(ErrorCode::Hook, why))?;
         let given = advice.input.unwrap_or(given).value();
-        let guards = &self.flow.nodes()[node].guards.input;
+        let guards = &self.flow.node(node).guards.input;
         let takes_out = |guard: &Guard| guard.action == Action::Sanitize;
         let inspect = |guard: &Guard, value: &Value| self.inspect(node, guard, value);
         Ok(Json::from(cleaned(guards, given, takes_out, inspect)))
@@ -222,7 +222,7 @@ impl Scheduler {
 
     /// What a guard says about what a node gets or gives.
     fn inspect(&self, node: NodeIndex, guard: &Guard, value: &Value) -> Verdict {
-        if !self.flow.nodes()[node].work.reads_blocks() {
+        if !self.flow.node(node).work.reads_blocks() {
             return guard.inspect(value);
         }
         guard.inspect_blocks(value, |id| self.flow.index(id).is_some())
@@ -239,7 +239,7 @@ impl Scheduler {
 
     /// The input, where an expression or a list of items says what it is.
     fn written_input(&self, node: NodeIndex) -> Result<Option<Json>, Failure> {
-        let formula = match (&self.flow.nodes()[node].input, &self.flow.nodes()[node].work) {
+        let formula = match (&self.flow.node(node).input, &self.flow.node(node).work) {
             (None, Work::Map(map)) => Some(&map.over),
             (formula, _) => formula.as_ref(),
         };
@@ -248,7 +248,7 @@ impl Scheduler {
         let input = formula
             .json(&self.moment(node, Handed::This(&given)))
             .map_err(|error| Failure::of(ErrorCode::Expression, format!("its input: {error}")))?;
-        if matches!(self.flow.nodes()[node].work, Work::Map(_)) && input.kind() != JsonKind::List {
+        if matches!(self.flow.node(node).work, Work::Map(_)) && input.kind() != JsonKind::List {
             let what = format!("`over` must give a list, and gave {}", brief(&input.value()));
             return Err(Failure::of(ErrorCode::Expression, what));
         }
@@ -268,7 +268,7 @@ impl Scheduler {
 
     fn starting(&self, next: Attempt, input: Option<Json>) -> NodeStart {
         NodeStart {
-            node_type: Some(self.flow.nodes()[next.node].work.kind()),
+            node_type: Some(self.flow.node(next.node).work.kind()),
             attempt: next.attempt,
             execution: next.execution,
             input,

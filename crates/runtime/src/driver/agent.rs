@@ -53,7 +53,7 @@ impl Driver {
     /// Whether the work of a node is an agent that this driver runs itself.
     pub(super) fn is_agent(&self, machine: usize, attempt: Attempt) -> bool {
         let parts = &self.parts;
-        match &self.tree.machines[machine].mind.flow().flow().nodes()[attempt.node].work {
+        match &self.tree.machines[machine].mind.flow().flow().node(attempt.node).work {
             Work::Agent(node) => {
                 let own =
                     own_harness(&node.harness).is_some() && !parts.harnesses.contains_key(&node.harness);

@@ -18,8 +18,7 @@ impl Driver {
 
     /// Sees to it that an attempt does not take longer than it may.
     pub(super) fn time(&mut self, machine: usize, attempt: Attempt) {
-        let Some(timeout) = self.tree.machines[machine].mind.flow().flow().nodes()[attempt.node].timeout
-        else {
+        let Some(timeout) = self.tree.machines[machine].mind.flow().flow().node(attempt.node).timeout else {
             return;
         };
         if let Some(inner) = self.inside(machine, attempt) {
@@ -80,7 +79,7 @@ impl Driver {
         if scheduler.executing_inside(attempt).is_none() {
             return;
         }
-        let timeout = scheduler.flow().nodes()[attempt.node].timeout;
+        let timeout = scheduler.flow().node(attempt.node).timeout;
         if let Some((inner, timeout)) = self.inside(machine, attempt).zip(timeout) {
             let inner = &self.tree.machines[inner];
             let worked = inner.mind.worked_until(self.parts.clock.now());

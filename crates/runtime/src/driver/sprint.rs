@@ -131,7 +131,7 @@ impl Driver {
         let timed =
             |machine| flow(machine).is_some_and(|flow| flow.settings().limits.execution_timeout.is_some());
         !self.sprint.over
-            && flow(machine).is_some_and(|flow| flow.nodes()[attempt.node].timeout.is_none())
+            && flow(machine).is_some_and(|flow| flow.node(attempt.node).timeout.is_none())
             && !self.tree.outward(machine).any(timed)
     }
 

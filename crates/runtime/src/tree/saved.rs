@@ -179,7 +179,9 @@ impl Machine {
 
 /// The run inside a node.
 fn inside(around: &Scheduler, attempt: Attempt, saved: flow::Saved) -> Option<Scheduler> {
-    let flow = match &around.flow().nodes().get(attempt.node)?.work {
+    // What was written down may be of a flow that had more nodes.
+    around.flow().ids().get(attempt.node)?;
+    let flow = match &around.flow().node(attempt.node).work {
         Work::Flow(flow) | Work::Swarm(flow) => flow.clone(),
         Work::Map(_) => around.flow().of_items(attempt.node, saved.nodes())?,
         _ => return None,

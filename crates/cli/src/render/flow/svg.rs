@@ -48,7 +48,7 @@ pub(crate) fn svg(flow: &Flow) -> String {
     for (from, to) in fallbacks(flow) {
         arrow(&mut out, places[from], places[to], true, "if it fails");
     }
-    for (index, node) in flow.nodes().iter().enumerate() {
+    for (index, node) in flow.nodes().enumerate() {
         shape(&mut out, places[index], &node.work, flow.id(index).as_str());
     }
     out + "</svg>\n"
