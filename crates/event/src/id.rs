@@ -13,6 +13,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smol_str::SmolStr;
 
+/// Whether two texts are the same. What is shared need not be looked at: among many ids it is far away.
+#[inline]
+fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    // Names that were counted differ at their end, if at all.
+    one.len() == other.len() && (one.as_ptr() == other.as_ptr() || one.last() == other.last() && one == other)
+}
+
 macro_rules! ids {
     ($text:ty: $($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -34,22 +42,19 @@ macro_rules! ids {
 
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
-                let (one, other) = (self.as_str().as_bytes(), other.as_str().as_bytes());
-                // Names that were counted differ at their end, if at all.
-                one.len() == other.len()
-                    && (one.as_ptr() == other.as_ptr() || one.last() == other.last() && one == other)
+                same(self.as_str(), other.as_str())
             }
         }
 
         impl PartialEq<str> for $name {
             fn eq(&self, other: &str) -> bool {
-                &*self.0 == other
+                same(self.as_str(), other)
             }
         }
 
         impl PartialEq<&str> for $name {
             fn eq(&self, other: &&str) -> bool {
-                &*self.0 == *other
+                same(self.as_str(), other)
             }
         }
 

@@ -8,7 +8,7 @@ use antiphon_event::{FlowNodeId, Json};
 use crate::check::{Problem, Problems, check};
 use crate::definition::{
     AgentUse, Class, Command, Definition, Edge, Flow, Guards, Human, Join, Limits, Map, Node, NodeIndex,
-    Nodes, OnError, OnFailure, Settings, ToolUse, When, Work,
+    OnError, OnFailure, Settings, ToolUse, When, Work,
 };
 use crate::expr::{Expression, ParseError};
 use crate::function::Code;
@@ -125,7 +125,7 @@ impl Builder {
         edges.extend(reroutes(&nodes));
         let ids: Vec<FlowNodeId> = nodes.iter().map(|(id, _)| FlowNodeId::from(id.as_str())).collect();
         let shape = Shape::of(&settings, &nodes, &edges);
-        let nodes = Nodes::Each(nodes.into_iter().map(|(_, node)| node).collect());
+        let nodes = nodes.into_iter().map(|(_, node)| node).collect();
         let initial = State::new(settings.state.iter().cloned());
         Flow(Arc::new(Definition { settings, nodes, edges, shape, ids, initial }))
     }
@@ -143,7 +143,7 @@ impl Flow {
         };
         Some(Self(Arc::new(Definition {
             settings,
-            nodes: Nodes::Items(Arc::clone(&map.node)),
+            nodes: vec![(*map.node).clone()],
             edges: Vec::new(),
             shape: Shape::of_items(count),
             ids: (0..count).map(|item| FlowNodeId::from(item.to_string())).collect(),
@@ -236,7 +236,7 @@ impl Node {
 
     /// Runs `node` for each item of the list `over`.
     pub fn map(over: impl Into<Formula>, node: Self) -> Self {
-        Self::new(Work::Map(Map { over: over.into(), node: Arc::new(node), max_parallel: None }))
+        Self::new(Work::Map(Map { over: over.into(), node: Box::new(node), max_parallel: None }))
     }
 
     /// An agent, run by the harness of that name.

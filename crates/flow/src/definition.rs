@@ -43,21 +43,13 @@ pub struct Flow(pub(crate) Arc<Definition>);
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
     pub(crate) settings: Settings,
-    pub(crate) nodes: Nodes,
+    /// As they were declared; one for all items, in the run of a map.
+    pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
     pub(crate) shape: Shape,
     pub(crate) ids: Vec<FlowNodeId>,
     /// The state every invocation begins with.
     pub(crate) initial: State,
-}
-
-/// The nodes of a flow.
-#[derive(Debug, Clone)]
-pub(crate) enum Nodes {
-    /// As they were declared.
-    Each(Vec<Node>),
-    /// The items of a map: what is done is the same for all.
-    Items(Arc<Node>),
 }
 
 /// What can be said about a flow as a whole.
@@ -243,7 +235,7 @@ pub struct Map {
     /// The list.
     pub over: Formula,
     /// What is done with each item; its input is the item.
-    pub node: Arc<Node>,
+    pub node: Box<Node>,
     /// How many items at once.
     pub max_parallel: Option<usize>,
 }
@@ -338,10 +330,8 @@ impl Flow {
 
     /// A node of it.
     pub fn node(&self, node: NodeIndex) -> &Node {
-        match &self.0.nodes {
-            Nodes::Each(nodes) => &nodes[node],
-            Nodes::Items(each) => each,
-        }
+        let definition = &*self.0;
+        &definition.nodes[if definition.shape.is_of_items() { 0 } else { node }]
     }
 
     /// Its edges, in the order they were declared; those of guardrails that reroute come last.

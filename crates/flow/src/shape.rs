@@ -91,6 +91,11 @@ impl Shape {
         }
     }
 
+    /// Whether its nodes are the items of a map.
+    pub(crate) fn is_of_items(&self) -> bool {
+        matches!(self.index, Index::Items(_))
+    }
+
     /// Whether any edge leads back.
     pub fn is_cyclic(&self) -> bool {
         self.back.contains(&true)

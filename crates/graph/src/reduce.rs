@@ -285,9 +285,7 @@ impl Reducer {
         let adopted = self.adopt(place, &id, run_place.is_none().then_some(run));
         let (parent, awaited) = match cause {
             // The awaited children were there first, so an edge that would lead back to them is the later one.
-            Cause::Node(from) if !adopted.iter().any(|child| self.forest.together(from, child)) => {
-                (from, None)
-            }
+            Cause::Node(from) if !self.is_under(from, &adopted) => (from, None),
             Cause::Awaited(parent) => (NOWHERE, Some(parent)),
             Cause::Node(_) | Cause::None => (NOWHERE, None),
         };
@@ -297,7 +295,9 @@ impl Reducer {
             self.forest.plant_under(parent);
             self.graph.nodes[parent as usize].children.push(place);
         }
-        adopted.iter().for_each(|child| self.forest.join(place, child));
+        if !adopted.is_empty() {
+            adopted.iter().for_each(|child| self.forest.join(place, child));
+        }
         if let Some(parent) = awaited {
             self.await_parent(parent, place);
         }
@@ -321,6 +321,11 @@ impl Reducer {
         });
         self.graph.nodes.push(Linked { node, parent, before, children: adopted });
         place
+    }
+
+    /// Whether a node is in the tree of one of these.
+    fn is_under(&mut self, node: Place, roots: &Children) -> bool {
+        !roots.is_empty() && roots.iter().any(|root| self.forest.together(node, root))
     }
 
     /// What the first node of a run hangs from.

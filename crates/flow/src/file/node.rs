@@ -3,7 +3,6 @@
 //! In: a tree that was verified. Out: the node; where the tree was wrong, which has been told, the default.
 //! Start reading at [`Reader::node`].
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_event::near::nearest;
@@ -89,7 +88,7 @@ impl Reader<'_, '_> {
     }
 
     fn map(&mut self, tree: &Tree) -> Option<Map> {
-        let node = Arc::new(self.node(tree.get("node")?));
+        let node = Box::new(self.node(tree.get("node")?));
         let max_parallel = tree.get("max_parallel").and_then(count).map(|count| count as usize);
         Some(Map { over: formula(tree.get("over")?)?, node, max_parallel })
     }

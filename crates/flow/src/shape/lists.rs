@@ -8,42 +8,45 @@ use std::ops;
 /// A list for each of so many places.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lists {
-    /// Where each list begins, and where the last one ends; nothing if all are empty.
-    starts: Vec<u32>,
+    /// Where each list begins and ends; nothing if all are empty.
+    spans: Vec<(u32, u32)>,
     all: Vec<usize>,
 }
 
 impl Lists {
     /// Lists for `count` places, of pairs of a place and what its list holds, in the order of the pairs.
     pub(crate) fn of(count: usize, pairs: impl Iterator<Item = (usize, usize)> + Clone) -> Self {
-        let mut starts = vec![0; count + 1];
-        for (place, _) in pairs.clone() {
-            starts[place + 1] += 1;
-        }
-        for place in 0..count {
-            starts[place + 1] += starts[place];
-        }
-        let held = starts[count] as usize;
-        if held == 0 {
+        if pairs.clone().next().is_none() {
             return Self::default();
         }
-        let (mut next, mut all) = (starts.clone(), vec![0; held]);
-        for (place, item) in pairs {
-            all[next[place] as usize] = item;
-            next[place] += 1;
+        let mut spans = vec![(0, 0); count];
+        for (place, _) in pairs.clone() {
+            spans[place].1 += 1;
         }
-        Self { starts, all }
+        let mut held = 0;
+        for (from, to) in &mut spans {
+            (*from, held) = (held, held + *to);
+            *to = *from;
+        }
+        let mut all = vec![0; held as usize];
+        for (place, item) in pairs {
+            let (_, to) = &mut spans[place];
+            all[*to as usize] = item;
+            *to += 1;
+        }
+        Self { spans, all }
     }
 }
 
 impl ops::Index<usize> for Lists {
     type Output = [usize];
 
+    #[inline]
     fn index(&self, place: usize) -> &[usize] {
-        if self.starts.is_empty() {
-            return &[];
+        match self.spans.get(place) {
+            Some((from, to)) => &self.all[*from as usize..*to as usize],
+            None => &[],
         }
-        &self.all[self.starts[place] as usize..self.starts[place + 1] as usize]
     }
 }
 
@@ -61,6 +64,6 @@ mod tests {
     #[test]
     fn lists_of_nothing_take_no_room() {
         let lists = Lists::of(1_000_000, std::iter::empty());
-        assert_eq!((lists[0].len(), lists[999_999].len(), lists.starts.capacity()), (0, 0, 0));
+        assert_eq!((lists[0].len(), lists[999_999].len(), lists.spans.capacity()), (0, 0, 0));
     }
 }
