@@ -1,6 +1,6 @@
 //! [`Builder`]: says a flow in Rust; [`Builder::build`] checks it whole and reports every mistake at once.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use antiphon_event::{FlowNodeId, Json};
@@ -127,7 +127,15 @@ impl Builder {
         let shape = Shape::of(&settings, &nodes, &edges);
         let nodes = nodes.into_iter().map(|(_, node)| node).collect();
         let initial = State::new(settings.state.iter().cloned());
-        Flow(Arc::new(Definition { settings, nodes, edges, shape, ids, initial }))
+        Flow(Arc::new(Definition {
+            settings,
+            nodes,
+            edges,
+            shape,
+            ids,
+            initial,
+            fingerprint: OnceLock::new(),
+        }))
     }
 }
 
@@ -148,6 +156,7 @@ impl Flow {
             shape: Shape::of_items(count),
             ids: (0..count).map(|item| FlowNodeId::from(item.to_string())).collect(),
             initial: State::new([]),
+            fingerprint: OnceLock::new(),
         })))
     }
 }

@@ -3,7 +3,7 @@
 //! Start reading at [`Flow`], then [`Node`] for what can be said about one, then [`Work`] for what one can do.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use antiphon_event::{EdgeType, FlowNodeId, Json, NodeType};
@@ -50,6 +50,8 @@ pub(crate) struct Definition {
     pub(crate) ids: Vec<FlowNodeId>,
     /// The state every invocation begins with.
     pub(crate) initial: State,
+    /// What tells it from others, once somebody wants to know.
+    pub(crate) fingerprint: OnceLock<u64>,
 }
 
 /// What can be said about a flow as a whole.

@@ -6,6 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Column<T>(Vec<(T, usize)>);
 
+impl<T> Default for Column<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
 impl<T> Column<T> {
     /// How many values there are.
     pub(super) fn len(&self) -> usize {
@@ -21,16 +27,23 @@ impl<T: Clone> Column<T> {
     }
 }
 
-impl<T: PartialEq> FromIterator<T> for Column<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        let mut runs: Vec<(T, usize)> = Vec::new();
-        for value in values {
-            match runs.last_mut() {
-                Some((last, times)) if *last == value => *times += 1,
-                _ => runs.push((value, 1)),
-            }
+impl<T: Clone + PartialEq> Column<T> {
+    /// One more value at the end.
+    pub(super) fn push(&mut self, value: &T) {
+        match self.0.last_mut() {
+            Some((last, times)) if last == value => *times += 1,
+            _ => self.0.push((value.clone(), 1)),
         }
-        Self(runs)
+    }
+}
+
+impl<T: Clone + PartialEq> FromIterator<T> for Column<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        let mut column = Self::default();
+        for value in values {
+            column.push(&value);
+        }
+        column
     }
 }
 

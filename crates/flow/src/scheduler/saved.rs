@@ -53,7 +53,7 @@ pub struct Saved {
 type Given = Option<(Json,)>;
 
 /// The nodes: a number each in the first three, and in the others what only some have.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Columns {
     flags: Column<u8>,
     executions: Column<u32>,
@@ -68,6 +68,7 @@ struct Columns {
 /// The flag of a node that gave something.
 const GAVE: u8 = 1 << 7;
 
+/// What each number means; those of a status and of a queue are also their places in their types.
 const STATUSES: [Status; 7] = [
     Status::Pending,
     Status::Executing,
@@ -87,9 +88,18 @@ const DECISIONS: [Decision; 6] = [
     Decision::Held(Dead::Passed),
 ];
 
-/// The number of a word in its table.
-fn number<T: PartialEq>(table: &[T], word: &T) -> u8 {
-    table.iter().position(|other| other == word).expect("every word has a row") as u8
+impl Decision {
+    /// Its row in the table of decisions.
+    fn number(self) -> u8 {
+        match self {
+            Self::Undecided => 0,
+            Self::Live => 1,
+            Self::Refused => 2,
+            Self::Passed => 3,
+            Self::Held(Dead::Refused) => 4,
+            Self::Held(Dead::Passed) => 5,
+        }
+    }
 }
 
 impl Saved {
@@ -103,7 +113,7 @@ impl Scheduler {
     /// Writes the run down.
     pub fn save(&self) -> Saved {
         Saved {
-            shape: fingerprint(&self.flow),
+            shape: self.flow.fingerprint(),
             origin: self.origin.clone(),
             task: self.task.clone(),
             items: self.items.clone(),
@@ -111,7 +121,7 @@ impl Scheduler {
             state: self.state.written().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
             phase: self.phase.clone(),
             spots: Columns::of(&self.spots),
-            decisions: self.decisions.iter().map(|decision| number(&DECISIONS, decision)).collect(),
+            decisions: self.decisions.iter().map(|decision| decision.number()).collect(),
             busy: self.busy.iter().copied().collect(),
             layers: self.layers.iter().copied().collect(),
             ready: self.ready.clone(),
@@ -134,7 +144,7 @@ impl Scheduler {
     /// is not what it was.
     pub fn load(flow: Flow, saved: Saved, around: Option<&Self>) -> Option<Self> {
         let shape = flow.shape();
-        let fits = saved.shape == fingerprint(&flow)
+        let fits = saved.shape == flow.fingerprint()
             && saved.nodes() == flow.nodes().len()
             && saved.decisions.len() == flow.edges().len()
             && saved.busy.len() == shape.regions.len()
@@ -213,16 +223,23 @@ impl Around {
 
 impl Columns {
     fn of(spots: &[Spot]) -> Self {
-        let started = |(node, spot): (NodeIndex, &Spot)| Some((node, spot.started?.millis()));
-        let rare = |(node, spot): (NodeIndex, &Spot)| Some((node, spot.rare.clone()?));
-        Self {
-            flags: spots.iter().map(flags).collect(),
-            executions: spots.iter().map(|spot| spot.execution).collect(),
-            attempts: spots.iter().map(|spot| spot.attempt).collect(),
-            outputs: spots.iter().filter_map(|spot| spot.output.clone()).collect(),
-            started: spots.iter().enumerate().filter_map(started).collect(),
-            rare: spots.iter().enumerate().filter_map(rare).collect(),
+        let mut columns = Self::default();
+        // All of a node at once: there may be too many for the caches to keep.
+        for (node, spot) in spots.iter().enumerate() {
+            columns.flags.push(&flags(spot));
+            columns.executions.push(&spot.execution);
+            columns.attempts.push(&spot.attempt);
+            if let Some(output) = &spot.output {
+                columns.outputs.push(output);
+            }
+            if let Some(started) = spot.started {
+                columns.started.push((node, started.millis()));
+            }
+            if let Some(rare) = &spot.rare {
+                columns.rare.push((node, rare.clone()));
+            }
         }
+        columns
     }
 
     /// The nodes, with these edges entering each of them; nothing if the columns do not fit each other.
@@ -260,29 +277,51 @@ impl Columns {
 
 fn flags(spot: &Spot) -> u8 {
     let gave = if spot.output.is_some() { GAVE } else { 0 };
-    number(&STATUSES, &spot.status)
-        | number(&QUEUES, &spot.queue) << 3
+    spot.status as u8
+        | (spot.queue as u8) << 3
         | u8::from(spot.again) << 5
         | u8::from(spot.leaving_line) << 6
         | gave
 }
 
-/// What must be the same of a flow for what was written down to fit: its nodes and edges, and how its state is folded.
-fn fingerprint(flow: &Flow) -> u64 {
-    let mut hasher = FixedState::with_seed(0).build_hasher();
-    for (id, node) in flow.ids().iter().zip(flow.nodes()) {
-        id.as_str().hash(&mut hasher);
-        std::mem::discriminant(&node.work).hash(&mut hasher);
+impl Flow {
+    /// What must be the same of a flow for what was written down to fit: its nodes and edges, and how its state is folded.
+    fn fingerprint(&self) -> u64 {
+        *self.0.fingerprint.get_or_init(|| {
+            let mut hasher = FixedState::with_seed(0).build_hasher();
+            for (id, node) in self.ids().iter().zip(self.nodes()) {
+                id.as_str().hash(&mut hasher);
+                std::mem::discriminant(&node.work).hash(&mut hasher);
+            }
+            let shape = self.shape();
+            (&shape.ends, &shape.back, &shape.entries, &shape.fallback).hash(&mut hasher);
+            for key in self.0.initial.keys() {
+                (&key.name, std::mem::discriminant(&key.reduce)).hash(&mut hasher);
+            }
+            hasher.finish()
+        })
     }
-    let shape = flow.shape();
-    (&shape.ends, &shape.back, &shape.entries, &shape.fallback).hash(&mut hasher);
-    for key in flow.0.initial.keys() {
-        (&key.name, std::mem::discriminant(&key.reduce)).hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 /// Reads an optional payload so that `null` is a value that was given.
 pub(super) fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DECISIONS, QUEUES, STATUSES};
+
+    #[test]
+    fn what_is_written_for_a_word_is_its_row() {
+        for (row, status) in STATUSES.into_iter().enumerate() {
+            assert_eq!(status as usize, row, "{status:?}");
+        }
+        for (row, queue) in QUEUES.into_iter().enumerate() {
+            assert_eq!(queue as usize, row, "{queue:?}");
+        }
+        for (row, decision) in DECISIONS.into_iter().enumerate() {
+            assert_eq!(usize::from(decision.number()), row, "{decision:?}");
+        }
+    }
 }
