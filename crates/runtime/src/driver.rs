@@ -194,6 +194,11 @@ impl Driver {
             if !self.stirred.is_empty() {
                 // What always has something to do would never hear of anybody.
                 self.listen_at_times().await?;
+                // What has ended at once is taken in while all about it is near, and before more is begun.
+                while !self.done.is_empty() {
+                    self.take_done().await?;
+                    self.commit().await?;
+                }
                 continue;
             }
             if self.tree.machines[0].mind.has_ended() {

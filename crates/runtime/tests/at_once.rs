@@ -1,7 +1,7 @@
 //! Work that comes to its end at once, which never becomes a task: it is in the journal like any other.
 
-use antiphon_event::Mode;
-use antiphon_flow::{Edge, Flow, Formula, Limits, Node};
+use antiphon_event::{Body, Mode};
+use antiphon_flow::{Edge, Flow, Formula, Limits, Node, OnFailure, function::Failure};
 use antiphon_runtime::{Call, Engine, Function, Invocation, Outcome, Run};
 
 fn engine() -> Engine {
@@ -70,4 +70,44 @@ async fn a_loop_that_never_waits_hears_that_it_is_to_stop() {
     let mut run = engine().start(flow, Invocation::new("")).await.expect("accepted");
     run.cancel("tester", Mode::Now).await.expect("it is under way");
     assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Cancelled);
+}
+
+/// Many times what is appended at once.
+const MANY: usize = 40_000;
+
+/// Many nodes side by side whose work ends at once, but the first of which fails; gives how many had started when
+/// the first of them ended, and in the end.
+async fn started(on_failure: OnFailure) -> (usize, usize) {
+    let flow = Flow::new("abreast").on_failure(on_failure).node("first", work(Err("as told")));
+    let flow = (1..MANY).fold(flow, |flow, node| flow.node(format!("n{node}"), work(Ok(()))));
+    let mut run = engine().start(flow.build().expect("sound"), Invocation::new("")).await.expect("accepted");
+    assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Failed);
+    let (mut tail, mut started, mut at_first) = (run.events(), 0, None);
+    while let Some(page) = tail.next().await.expect("readable") {
+        for event in &page {
+            match event.body {
+                Body::NodeStart(_) => started += 1,
+                Body::NodeEnd(_) => _ = at_first.get_or_insert(started),
+                _ => {}
+            }
+        }
+    }
+    (at_first.expect("one has ended"), started)
+}
+
+fn work(gives: Result<(), &'static str>) -> Node {
+    Node::function(Function::new(move |_| async move { gives.map_err(Failure::new) }))
+}
+
+#[tokio::test]
+async fn what_has_ended_is_taken_in_before_all_others_begin() {
+    let (at_first, started_in_all) = started(OnFailure::Graceful).await;
+    assert_eq!(started_in_all, MANY);
+    assert!(at_first < MANY / 2, "{at_first} had started when the first one ended");
+}
+
+#[tokio::test]
+async fn what_fails_at_once_keeps_others_from_starting() {
+    let (_, started_in_all) = started(OnFailure::FailFast).await;
+    assert!(started_in_all < MANY / 2, "{started_in_all} had started");
 }
