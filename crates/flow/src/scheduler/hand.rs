@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Scheduler;
 use super::spot::Decision;
-use crate::definition::{Join, NodeIndex};
+use crate::definition::{EdgeIndex, Join, NodeIndex};
 use crate::moment::{Handed, Moment};
 
 impl Scheduler {
@@ -52,9 +52,13 @@ impl Scheduler {
     /// The sources of the live edges that lead to a node, in the order the edges were declared.
     fn sources(&self, node: NodeIndex) -> Vec<NodeIndex> {
         let shape = self.flow.shape();
-        let live = shape.entering[node].iter().filter(|edge| self.decisions[**edge] == Decision::Live);
-        let mut edges: Vec<_> = live.chain(&self.spots[node].rare().brought).copied().collect();
-        edges.sort_unstable();
+        let (entering, brought) = (&shape.entering[node], &self.spots[node].rare().brought);
+        let mut edges: Vec<EdgeIndex> = Vec::with_capacity(entering.len() + brought.len());
+        edges.extend(entering.iter().filter(|edge| self.decisions[**edge] == Decision::Live));
+        if !brought.is_empty() {
+            edges.extend(brought);
+            edges.sort_unstable();
+        }
         edges.into_iter().map(|edge| shape.ends[edge].0).collect()
     }
 
