@@ -39,6 +39,9 @@ pub struct Form {
     pub version: u32,
 }
 
+/// What folds are called that hold a run: those that `checkpoint_saved` speaks of.
+pub const RUN_FOLD: &str = "run";
+
 /// A saved fold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
@@ -46,6 +49,8 @@ pub struct Saved {
     pub seq: u64,
     /// What was saved.
     pub bytes: Vec<u8>,
+    /// The hash of these bytes, as they are now.
+    pub hash: Hash,
 }
 
 /// Something that was left for the owner of a session.
@@ -111,7 +116,9 @@ pub trait Journal: Send + Sync + 'static {
     /// ([`Fault::ForkedFrom`]) unless forced, which removes those branches too, and what begins in them.
     fn remove(&self, session: &SessionId, force: bool) -> Reply<()>;
 
-    /// Reads every record of the branch, through its fork points, and says whether they are what was written.
+    /// Reads every record of the branch, through its fork points, and says whether they are what was written, and whether
+    /// the branches are called what their first events say. Then it compares every fold of a run with the
+    /// `checkpoint_saved` of its branch that speaks of it, if there is one.
     fn verify(&self, branch: &Branch) -> Reply<Verdict>;
 
     /// Takes the right to run what is in the session; [`Fault::Owned`] while somebody has it. The session need not be
@@ -130,7 +137,10 @@ pub trait Journal: Send + Sync + 'static {
     /// Saves a fold of the branch up to `seq`, in the place of one for the same position, and of all that were written
     /// in another version. It is no part of the history: the journal may drop it at any time, and does so when there are
     /// many, such that the newest stay and some of the older ones, spread over the branch.
-    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()>;
+    ///
+    /// The reply is the hash of the bytes: whoever is to rely on them later keeps it in the history, for what is beside it
+    /// can be changed and nobody can tell.
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<Hash>;
 
     /// The saved fold with the latest position up to this one, of the branch or, up to its fork point, of the one it
     /// left. One that is damaged, or was made of other events than are there now, is not given.

@@ -21,7 +21,7 @@ pub use branch::{Branch, BranchSummary, Fork, Head};
 pub use environment::environment;
 pub use fault::Fault;
 pub use hash::{Hash, NotAHash};
-pub use journal::{Exported, Form, Journal, Position, READ_MAX, Saved, Sent};
+pub use journal::{Exported, Form, Journal, Position, READ_MAX, RUN_FOLD, Saved, Sent};
 pub use model::Model;
 pub use repl::{Host, Opening, Repl, ReplLimits, Sandbox, Turn};
 pub use reply::{Ack, Reply};

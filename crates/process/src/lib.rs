@@ -1,12 +1,15 @@
 //! Programs that are started, and the end of all that they started.
 //!
 //! In: a command. Out: its process, and the [`Group`] of all that comes of it, which ends together. Start reading at
-//! [`Group::spawn`]; how those are found that left the group is in [`look`], and who looks in [`seeker`].
+//! [`Group::spawn`]; what a program reads is in [`input`](mod@input), how those are found that left the group in [`look`],
+//! and who looks in [`seeker`].
 
 mod group;
+mod input;
 mod look;
 mod mark;
 mod seeker;
 
 pub use group::Group;
+pub use input::input;
 pub use seeker::settled;

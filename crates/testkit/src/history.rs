@@ -21,7 +21,7 @@ const TABLE: &[(&str, &[&str], &str)] = &[
     ("summary", &["id", "sources", "content"], "{}"),
     ("active_changed", &["op", "ids"], "{}"),
     ("history_compacted", &["summaryId", "sources"], "{}"),
-    ("branch_created", &["from"], "{}"),
+    ("branch_created", &["from", "into"], "{}"),
     ("user", &["content"], "{}"),
     ("text", &["id", "content"], "{}"),
     ("reasoning", &["id", "content"], "{}"),
@@ -53,7 +53,7 @@ const TABLE: &[(&str, &[&str], &str)] = &[
     ("handoff", &["fromNodeId", "toNodeId", "message"], "{}"),
     ("interrupt", &["nodeId", "reason"], r#"{"reason":"human_approval"}"#),
     ("state_patched", &["writes", "by"], r#"{"writes":{},"by":"user"}"#),
-    ("checkpoint_saved", &["checkpointId", "nodeId"], "{}"),
+    ("checkpoint_saved", &["checkpointId", "nodeId", "savedHash"], "{}"),
     (
         "guardrail_result",
         &["nodeId", "guardrailId", "passed", "action"],

@@ -9,7 +9,7 @@ use antiphon_event::body::lifecycle::{HarnessEnd, HarnessStart};
 use antiphon_event::body::session::{ActiveChanged, Summary};
 use antiphon_event::body::system::Usage;
 use antiphon_event::body::tool::{ToolCall, ToolResult};
-use antiphon_event::{Body, CallId, Context, EndReason, Event, Head, Json, RunId, StreamId};
+use antiphon_event::{Body, CallId, Context, EndReason, Event, FlowNodeId, Head, Json, RunId, StreamId};
 
 /// `n` pieces of text, spread evenly over as many runs as there are messages, one run after the other.
 pub fn deltas(n: usize, messages: usize) -> Vec<Event> {
@@ -47,6 +47,19 @@ pub fn tools(n: usize) -> Vec<Event> {
 pub fn interleaved(n: usize, runs: usize) -> Vec<Event> {
     let runs: Vec<_> = (0..runs.max(1)).map(run).map(|run| (stream(&run, 1), run)).collect();
     runs.iter().cycle().take(n).map(|(id, run)| text(run, id)).collect()
+}
+
+/// `n` pieces of text in one run from so many flow nodes, one piece each in turn.
+pub fn nodes(n: usize, nodes: usize) -> Vec<Event> {
+    let nodes: Vec<_> = (0..nodes.max(1)).map(|number| of_node(&run(0), number)).collect();
+    nodes.iter().cycle().take(n).map(|node| text(node, &stream(node, 1))).collect()
+}
+
+/// What a run does in a flow node, with a name of its own for what is said there.
+fn of_node(run: &Run, number: usize) -> Run {
+    let node = FlowNodeId::from(format!("node-{number}"));
+    let context = Context { node_id: Some(node), ..Context::clone(&run.context) };
+    Run { id: format!("{}/{number}", run.id).into(), context: Arc::new(context) }
 }
 
 /// One agent that calls `n` subagents at once; they speak in turns, end, and give their results.
@@ -210,7 +223,8 @@ fn usage(run: &Run) -> Event {
 }
 
 fn start(run: &Run, parent: Option<&CallId>) -> Event {
-    let start = HarnessStart { agent_id: None, depth: None, max_iterations: None, definition: None };
+    let start =
+        HarnessStart { agent_id: None, depth: None, max_iterations: None, definition: None, folder: None };
     let mut event = run.event(Body::HarnessStart(start));
     event.head.parent_id = parent.map(|call| call.shared().into());
     event

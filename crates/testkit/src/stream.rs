@@ -80,14 +80,14 @@ fn number(tagged: Vec<Tagged>, journal: Journal) -> Vec<Event> {
         let branch = match journal {
             Journal::Absent => return event,
             Journal::ClockOnly => {
-                event.head.at = moment;
+                event.head.at = event.head.at.or(moment);
                 return event;
             }
             Journal::OneBranch => 0,
             Journal::TwoBranches => script % 2,
         };
         last[branch] += 1;
-        event.head.at = moment;
+        event.head.at = event.head.at.or(moment);
         event.head.seq = Some(last[branch]);
         event.head.session_id = Some("s".into());
         event.head.branch_id = Some(["main", "other"][branch].into());

@@ -1,6 +1,8 @@
 //! Rules of saved folds: which one is found, and that none is more than a help.
 
-use antiphon_port::{Branch, Fault, Form, Journal};
+use antiphon_event::body::flow::CheckpointSaved;
+use antiphon_event::{Body, Event};
+use antiphon_port::{Branch, Damage, Fault, Form, Hash, Journal, RUN_FOLD, Verdict, Wrong};
 
 use super::{Room, Rule, says};
 
@@ -10,6 +12,7 @@ pub(super) const RULES: &[Rule] = &[
     ("a fold that was written in another version is not found", other_version),
     ("a fold of what nobody has said yet is refused", beyond),
     ("of many folds the newest are kept, and some of every time", many),
+    ("a fold of a run is held against what the branch says was saved", vouched),
 ];
 
 const GRAPH: Form = Form { name: "graph", version: 1 };
@@ -88,4 +91,45 @@ fn many(room: &Room<'_>) {
     kept.insert(0, 0);
     let widest = kept.windows(2).map(|pair| pair[1] - pair[0]).max();
     assert!(widest < Some(20), "some of every time: {kept:?}");
+}
+
+fn vouched(room: &Room<'_>) {
+    let (journal, main) = room.begin();
+    let run = Form { name: RUN_FOLD, version: 1 };
+    let told = |seq: u64, hash: Hash| {
+        let saved_hash = Some(hash.to_string());
+        let saved = CheckpointSaved { checkpoint_id: format!("r@{seq}"), saved_hash };
+        Event::new("r", Body::CheckpointSaved(saved)).into()
+    };
+    let whole = |branch: &Branch, vouched| {
+        let head = journal.head(branch).wait().expect("there");
+        assert_eq!(journal.verify(branch).wait(), Ok(Verdict::Whole { head, vouched }));
+    };
+    journal.append(&main, 0, says("a b")).wait().expect("fits");
+    let hash = journal.save(&main, run, 2, vec![2]).wait().expect("saves");
+    let kept = journal.saved(&main, run, 9).wait().expect("looks").expect("is there");
+    assert_eq!((kept.hash, kept.bytes), (hash, vec![2]));
+    // Until the branch says so, it is nothing that anybody could rely on, and nothing is wrong with it either.
+    whole(&main, 0);
+    let before = Branch::new("s", "before");
+    journal.fork(&main, 2, &before).wait().expect("forks");
+    journal.append(&main, 2, told(2, hash)).wait().expect("fits");
+    let after = Branch::new("s", "after");
+    journal.fork(&main, 3, &after).wait().expect("forks");
+    for (branch, vouched) in [(&main, 1), (&before, 0), (&after, 1)] {
+        whole(branch, vouched);
+    }
+    let other = journal.save(&main, run, 2, vec![3]).wait().expect("replaces");
+    assert_ne!(other, hash);
+    for branch in [&main, &after] {
+        let Ok(Verdict::Broken(damage)) = journal.verify(branch).wait() else { panic!("it is another") };
+        let Damage { branch, first, last, wrong, why: _ } = damage;
+        assert_eq!((branch, first, last, wrong), (main.clone(), 2, 2, Wrong::Saved));
+    }
+    whole(&before, 0);
+    // What was saved on a branch is for its own events to say.
+    journal.append(&before, 2, told(2, hash)).wait().expect("fits");
+    whole(&before, 0);
+    journal.save(&before, run, 2, vec![2]).wait().expect("saves");
+    whole(&before, 1);
 }

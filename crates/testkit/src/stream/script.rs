@@ -29,6 +29,7 @@ pub(super) fn script() -> impl Strategy<Value = Script> {
         2 => Just(REFUSED),
         2 => Just(RETRIED),
         2 => Just(ORPHANS),
+        2 => Just(NODES),
         1 => Just(PAUSED),
         1 => Just(PROVIDER),
         1 => Just(REPL),
@@ -253,6 +254,41 @@ const FLOW: &str = r#"
     f$          diagnostic     warn flow "slow"
     f$          layer_end      1
     f$          run_end        FAILED null reason=node_failed pending=[{"nodeId":"review","why":"write failed"}] totalDurationMs=40
+"#;
+
+/// Flow nodes that speak in the run of their flow, some of them at once.
+const NODES: &str = r#"
+    f$          run_start      talk
+    f$          node_start     a 1 1 nodeType=agent
+    f$          node_start     b 1 1 nodeType=agent
+    f$          harness_start  nodeId=a agentId=ann depth=0
+    f$          text           f$/a "a " nodeId=a
+    *f$         reasoning      f$/b "b% " nodeId=b
+    f$          text           f$/o "of the flow "
+    *f$         text           f$/a "a% " nodeId=a
+    f$          reasoning      f$/b "b "
+    f$          text           f$/o "once more "
+    f$          tool_call      f$/c bash {} nodeId=a
+    f$          tool_call      f$/d agent {} nodeId=b
+    g$^f$/d     harness_start  agentId=bob
+    g$          text           f$/t "below" at=2027-01-14T08:00:00.000Z
+    f$          usage          1 1 nodeId=a
+    f$          relay          f$/r permission f$/d agent nodeId=b
+    f$          tool_result    f$/d "done"
+    f$          tool_result    f$/c "done" nodeId=a
+    f$          text           f$/b2 "b again" nodeId=b at=2027-01-14T07:59:00.000Z
+    f$          text           f$/a2 "a again" nodeId=a
+    f$          model_retry    2 ["f$/a2"] nodeId=a
+    f$          node_end       a
+    f$          relay          f$/h approval nodeId=c
+    f$          error          "went wrong" nodeId=b
+    f$          node_end       b FAILED
+    f$          harness_start  nodeId=a
+    f$          node_start     a 2 1
+    f$          text           f$/a3 "once more" nodeId=a
+    f$          layer_end      0
+    f$          run_end        FAILED
+    f$          text           f$/a3 "late" nodeId=a
 "#;
 
 const PAUSED: &str = r#"
