@@ -155,6 +155,26 @@ impl Body {
             known => known.kind().tag(),
         }
     }
+
+    /// The folder that a run says it works in, as it begins or is gone on with elsewhere.
+    pub fn folder(&self) -> Option<&str> {
+        match self {
+            Self::RunStart(start) => start.folder.as_deref(),
+            Self::HarnessStart(start) => start.folder.as_deref(),
+            Self::Resumed(resumed) => resumed.folder.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The place for it, where there is one.
+    pub fn folder_mut(&mut self) -> Option<&mut Option<Box<str>>> {
+        match self {
+            Self::RunStart(start) => Some(&mut start.folder),
+            Self::HarnessStart(start) => Some(&mut start.folder),
+            Self::Resumed(resumed) => Some(&mut resumed.folder),
+            _ => None,
+        }
+    }
 }
 
 vocabulary! {

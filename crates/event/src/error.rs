@@ -31,7 +31,7 @@ impl Error {
     /// An error at a byte of a line.
     pub(crate) fn at(line: &str, byte: usize, message: String) -> Self {
         let upto = line.char_indices().take_while(|(start, _)| *start < byte).count();
-        Self { place: Place { line: 1, column: upto as u64 + 1 }, message }
+        Self { place: Place { line: 1, column: upto as u64 + 1 }, message: short(message) }
     }
 
     /// The same error in another line of the input.
@@ -39,4 +39,17 @@ impl Error {
         self.place.line = line;
         self
     }
+}
+
+/// The longest message, in bytes, that is left as it is.
+const MESSAGE_MAX: usize = 400;
+
+/// A message that quotes something very long, without the middle of that.
+fn short(message: String) -> String {
+    if message.len() <= MESSAGE_MAX {
+        return message;
+    }
+    let start = message.floor_char_boundary(MESSAGE_MAX / 2);
+    let end = message.ceil_char_boundary(message.len() - MESSAGE_MAX / 2);
+    format!("{} … {}", &message[..start], &message[end..])
 }

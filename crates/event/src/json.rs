@@ -7,7 +7,7 @@ mod list;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
@@ -32,8 +32,18 @@ pub struct Json(Form);
 #[derive(Clone)]
 enum Form {
     Text(Arc<RawValue>),
-    List(Arc<List>),
+    Other(Other),
 }
+
+/// What is kept without its text, in a word, so that a value takes no more than two.
+#[derive(Clone)]
+enum Other {
+    List(Arc<List>),
+    /// `null`: what a node gives that gives nothing. Nobody counts who has it.
+    Null,
+}
+
+const _: () = assert!(size_of::<Json>() == 2 * size_of::<usize>(), "a value is two words");
 
 /// What a JSON value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +67,15 @@ impl Json {
         Self(Form::Text(raw.into()))
     }
 
+    const fn null() -> Self {
+        Self(Form::Other(Other::Null))
+    }
+
     fn raw(&self) -> &RawValue {
         match &self.0 {
             Form::Text(raw) => raw,
-            Form::List(list) => list.text(),
+            Form::Other(Other::List(list)) => list.text(),
+            Form::Other(Other::Null) => RawValue::NULL,
         }
     }
 
@@ -73,13 +88,18 @@ impl Json {
     pub fn size(&self) -> usize {
         match &self.0 {
             Form::Text(raw) => raw.get().len(),
-            Form::List(list) => list.size(),
+            Form::Other(Other::List(list)) => list.size(),
+            Form::Other(Other::Null) => RawValue::NULL.get().len(),
         }
     }
 
     /// What it is, without a look inside.
     pub fn kind(&self) -> Kind {
-        let Form::Text(raw) = &self.0 else { return Kind::List };
+        let raw = match &self.0 {
+            Form::Text(raw) => raw,
+            Form::Other(Other::List(_)) => return Kind::List,
+            Form::Other(Other::Null) => return Kind::Null,
+        };
         match raw.get().as_bytes().first() {
             Some(b'n') => Kind::Null,
             Some(b't' | b'f') => Kind::Bool,
@@ -98,7 +118,8 @@ impl Json {
     fn parse(&self) -> serde_json::Result<Value> {
         match &self.0 {
             Form::Text(raw) => serde_json::from_str(raw.get()),
-            Form::List(list) => list.parse(),
+            Form::Other(Other::List(list)) => list.parse(),
+            Form::Other(Other::Null) => Ok(Value::Null),
         }
     }
 
@@ -208,13 +229,10 @@ impl Serialize for Members<'_> {
     }
 }
 
-/// `null`: what a node gives that gives nothing, so there is one for all.
-static NULL: LazyLock<Json> = LazyLock::new(|| Json::of(RawValue::NULL.to_owned()));
-
 impl From<Value> for Json {
     fn from(value: Value) -> Self {
         if value.is_null() {
-            return NULL.clone();
+            return Self::null();
         }
         Self::of(to_raw_value(&value).expect("a value is JSON"))
     }
@@ -255,7 +273,8 @@ impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Form::Text(raw) => raw.serialize(serializer),
-            Form::List(list) => list.serialize(serializer),
+            Form::Other(Other::List(list)) => list.serialize(serializer),
+            Form::Other(Other::Null) => RawValue::NULL.serialize(serializer),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! [`Lines`]: events from JSON lines that arrive in chunks of any size.
 //!
 //! From a file, a pipe or a socket; a chunk may end in the middle of a line, or of a character. Lines that
-//! lie within one chunk are read where they are; only the rest of a chunk is kept. No length is trusted: a
-//! line longer than the limit is refused without being held.
+//! lie within one chunk are read where they are; only the rest of a chunk is kept. No length is trusted: of a
+//! line longer than the limit no more than that is held. Start reading at [`Lines::feed_with_lines`].
 
 use memchr::memchr;
 
@@ -65,6 +65,11 @@ impl Lines {
 
     /// Takes one more chunk and hands over an event, or an error, for every line that ends in it.
     pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(Result<Event, Error>)) {
+        self.feed_with_lines(chunk, |event, _| each(event));
+    }
+
+    /// The same, and what the line was: of one that is too long, as much of it as is read.
+    pub fn feed_with_lines(&mut self, chunk: &[u8], mut each: impl FnMut(Result<Event, Error>, &[u8])) {
         let mut chunk = chunk;
         while let Some(end) = memchr(b'\n', chunk) {
             let (part, after) = chunk.split_at(end);
@@ -88,13 +93,18 @@ impl Lines {
     }
 
     /// Says that no more comes: a last line without a line break counts too.
-    pub fn finish(mut self, mut each: impl FnMut(Result<Event, Error>)) {
+    pub fn finish(self, mut each: impl FnMut(Result<Event, Error>)) {
+        self.finish_with_line(|event, _| each(event));
+    }
+
+    /// The same, and what that line was.
+    pub fn finish_with_line(mut self, mut each: impl FnMut(Result<Event, Error>, &[u8])) {
         let line = std::mem::take(&mut self.rest);
         self.whole(&line, &mut each);
     }
 
     /// Keeps a part of a line, or gives the line up as too long.
-    fn keep(&mut self, part: &[u8], each: &mut impl FnMut(Result<Event, Error>)) -> bool {
+    fn keep(&mut self, part: &[u8], each: &mut impl FnMut(Result<Event, Error>, &[u8])) -> bool {
         let size = self.rest.len() + part.len();
         let last = part.last().or(self.rest.last());
         // What may be the first half of a line break is not counted.
@@ -102,26 +112,28 @@ impl Lines {
             self.rest.extend_from_slice(part);
             return true;
         }
-        self.rest.clear();
+        let room = self.line_max.saturating_sub(self.rest.len());
+        self.rest.extend_from_slice(&part[..part.len().min(room)]);
         self.skipping = true;
         self.line += 1;
-        each(Err(self.too_long()));
+        each(Err(self.too_long()), &self.rest[..self.rest.len().min(self.line_max)]);
+        self.rest.clear();
         false
     }
 
-    fn whole(&mut self, line: &[u8], each: &mut impl FnMut(Result<Event, Error>)) {
-        if line.is_empty() {
-            self.line += 1;
-            return;
-        }
+    fn whole(&mut self, line: &[u8], each: &mut impl FnMut(Result<Event, Error>, &[u8])) {
         self.line += 1;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
         if let Some(event) = self.read(line) {
-            each(event.map_err(|error| error.on_line(self.line)));
+            let shown = &line[..line.len().min(self.line_max)];
+            each(event.map_err(|error| error.on_line(self.line)), shown);
         }
     }
 
     fn read(&mut self, line: &[u8]) -> Option<Result<Event, Error>> {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() {
+            return None;
+        }
         if line.len() > self.line_max {
             return Some(Err(self.too_long()));
         }

@@ -14,15 +14,15 @@ fn read(bytes: &[u8], cuts: &[usize], line_max: usize) -> Vec<String> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     cuts.extend([0, bytes.len()]);
     cuts.sort_unstable();
-    let mut note = |event: Result<_, antiphon_event::Error>| {
-        seen.push(
-            event.map_or_else(|error| error.to_string(), |event: antiphon_event::Event| event.to_json()),
-        );
+    let mut note = |event: Result<_, antiphon_event::Error>, line: &[u8]| {
+        let read =
+            event.map_or_else(|error| error.to_string(), |event: antiphon_event::Event| event.to_json());
+        seen.push(format!("{read} of {}", String::from_utf8_lossy(line)));
     };
     for ends in cuts.windows(2) {
-        lines.feed(&bytes[ends[0]..ends[1]], &mut note);
+        lines.feed_with_lines(&bytes[ends[0]..ends[1]], &mut note);
     }
-    lines.finish(&mut note);
+    lines.finish_with_line(&mut note);
     seen
 }
 

@@ -455,6 +455,20 @@ fn a_line_too_long_is_refused_once_without_being_held() {
 }
 
 #[test]
+fn what_is_quoted_is_cut() {
+    let long = "é".repeat(2000);
+    check(
+        format!(
+            "{{\"type\":\"text\",\"runId\":\"r\",\"id\":\"t\",\"content\":\"x\",\"seq\":\"{long}\"}}\n{{\"type\":\"x\",\"{long}\":1,\"{long}\":1}}\n"
+        ),
+        expect![[r#"
+            line 1, column 2058: `seq`: invalid type: string "ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé … ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé", expected a whole number from 0 to 18446744073709551615
+            line 2, column 4022: `ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé … éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé` is given twice
+        "#]],
+    );
+}
+
+#[test]
 fn the_schema_refuses_what_the_reader_refuses() {
     let validator = Validator::new(&schema()).expect("the schema is a schema");
     for line in [

@@ -27,6 +27,8 @@ pub struct RunStart {
     /// The whole flow, nested ones included, if it came from a file: what resuming goes by.
     #[serde(default, deserialize_with = "crate::json::given")]
     pub definition: Option<Json>,
+    /// The folder it works in, whoever goes on with it, if it is nobody's child.
+    pub folder: Option<Box<str>>,
 }
 
 /// A node began an execution, or one more attempt at it.
@@ -64,7 +66,7 @@ pub struct NodeEnd {
     /// Which attempt at it, from 1.
     #[serde(default = "one", deserialize_with = "whole")]
     pub attempt: u32,
-    /// What it gave.
+    /// What it gave; if it failed or was cancelled, what the run inside it had come to by then.
     pub output: Json,
     /// How long it took.
     #[serde(deserialize_with = "whole")]
@@ -248,7 +250,10 @@ pub struct Interrupt {
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Resumed {}
+pub struct Resumed {
+    /// The folder it works in from here on, if somebody said another one.
+    pub folder: Option<Box<str>>,
+}
 
 /// Somebody changed the state from outside.
 #[serde_with::skip_serializing_none]
@@ -266,8 +271,17 @@ pub struct StatePatched {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckpointSaved {
-    /// The checkpoint.
+    /// The checkpoint: `RUN@POSITION`.
     pub checkpoint_id: String,
+    /// The hash of what was saved, as 64 hex digits: only that is gone on from.
+    pub saved_hash: Option<String>,
+}
+
+impl CheckpointSaved {
+    /// The position that was saved, as the name of the checkpoint says.
+    pub fn seq(&self) -> Option<u64> {
+        self.checkpoint_id.rsplit_once('@')?.1.parse().ok()
+    }
 }
 
 /// A guardrail looked at something.
@@ -347,7 +361,7 @@ pub struct RunEnd {
     pub status: Option<NodeStatus>,
     /// What it gave.
     pub final_output: Json,
-    /// How long it ran, without the time it waited for people.
+    /// How long it took from its `run_start`, waiting included.
     #[serde(deserialize_with = "whole")]
     pub total_duration_ms: u64,
     /// Why it ended before its last node.

@@ -23,6 +23,8 @@ pub struct HarnessStart {
     /// What the agent is, where no flow says so: what going on after a crash needs.
     #[serde(default, deserialize_with = "crate::json::given")]
     pub definition: Option<Json>,
+    /// The folder it works in, whoever goes on with it, if it is nobody's child.
+    pub folder: Option<Box<str>>,
 }
 
 /// A harness came to its end, good or bad; exactly one per run.

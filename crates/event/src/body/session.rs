@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::whole::{maybe, whole};
-use crate::{BranchId, Json};
+use crate::{BranchId, Json, SessionId};
 
 /// A session began.
 #[serde_with::skip_serializing_none]
@@ -25,6 +25,18 @@ pub struct SessionCreated {
 pub struct BranchCreated {
     /// Where it forks off; absent for a branch of its own.
     pub from: Option<ForkPoint>,
+    /// What a fork was called when it began: the chain of hashes covers its events, and the name only here.
+    pub into: Option<BranchName>,
+}
+
+/// A branch of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BranchName {
+    /// The session.
+    pub session_id: SessionId,
+    /// The branch.
+    pub branch_id: BranchId,
 }
 
 /// A position in another branch.

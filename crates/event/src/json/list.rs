@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Form, Json, Kind};
+use super::{Form, Json, Kind, Other};
 
 /// How many bytes the items of a list have on average, at least, if it is kept as items.
 const ITEM_MIN: usize = 256;
@@ -64,7 +64,7 @@ impl Json {
         }
         // The brackets, and a comma after each but the last.
         let size = bytes + count + 1;
-        Self(Form::List(Arc::new(List { items, size, text: OnceLock::new() })))
+        Self(Form::Other(Other::List(Arc::new(List { items, size, text: OnceLock::new() }))))
     }
 
     /// The items of several lists in one list; what is no list is one item.
@@ -91,40 +91,46 @@ impl Json {
 
     /// How many items it has, if it is a list; costs a look at all of its text unless it is kept as items.
     pub fn count(&self) -> Option<usize> {
-        match &self.0 {
-            Form::List(list) => Some(list.items.len()),
-            Form::Text(raw) => {
-                let items = || serde_json::from_str::<Vec<IgnoredAny>>(raw.get()).ok();
-                (self.kind() == Kind::List).then(items).flatten().map(|items| items.len())
-            }
+        if let Some(list) = self.as_list() {
+            return Some(list.items.len());
         }
+        let items = || serde_json::from_str::<Vec<IgnoredAny>>(self.as_str()).ok();
+        (self.kind() == Kind::List).then(items).flatten().map(|items| items.len())
     }
 
     /// Its last item, if it is a list that has one.
     pub fn last(&self) -> Option<Self> {
-        match &self.0 {
-            Form::List(list) => list.items.last().cloned(),
-            Form::Text(..) if self.kind() == Kind::List => self.parts().pop().map(Part::to_json),
-            Form::Text(..) => None,
+        match self.as_list() {
+            Some(list) => list.items.last().cloned(),
+            None if self.kind() == Kind::List => self.parts().pop().map(Part::to_json),
+            None => None,
         }
     }
 
     /// The items of a list; of anything else the thing itself.
     pub fn items(&self) -> Vec<Self> {
+        match self.as_list() {
+            Some(list) => list.items.to_vec(),
+            None => self.parts().into_iter().map(Part::to_json).collect(),
+        }
+    }
+
+    /// The list, if it is kept as its items.
+    fn as_list(&self) -> Option<&List> {
         match &self.0 {
-            Form::List(list) => list.items.to_vec(),
-            Form::Text(..) => self.parts().into_iter().map(Part::to_json).collect(),
+            Form::Other(Other::List(list)) => Some(list),
+            Form::Other(Other::Null) | Form::Text(_) => None,
         }
     }
 
     fn parts(&self) -> Vec<Part<'_>> {
-        match &self.0 {
-            Form::List(list) => list.items.iter().map(Part::Json).collect(),
-            Form::Text(raw) if self.kind() == Kind::List => {
-                let items: Vec<&RawValue> = serde_json::from_str(raw.get()).unwrap_or_default();
+        match self.as_list() {
+            Some(list) => list.items.iter().map(Part::Json).collect(),
+            None if self.kind() == Kind::List => {
+                let items: Vec<&RawValue> = serde_json::from_str(self.as_str()).unwrap_or_default();
                 items.into_iter().map(Part::Text).collect()
             }
-            Form::Text(..) => vec![Part::Json(self)],
+            None => vec![Part::Json(self)],
         }
     }
 }
