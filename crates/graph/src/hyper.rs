@@ -6,6 +6,7 @@
 
 mod active;
 mod answer;
+mod beside;
 mod conversation;
 mod edge;
 mod link;
@@ -112,7 +113,7 @@ pub enum Speaker {
 }
 
 /// A text that stands for other messages.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
     /// The text, which is what a model sees in their place.
     pub text: Arc<str>,

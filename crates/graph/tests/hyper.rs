@@ -223,6 +223,134 @@ fn code_belongs_to_the_step_that_wrote_it() {
 }
 
 #[test]
+fn in_a_run_of_several_flow_nodes_a_step_is_one_nodes() {
+    check(
+        r#"
+        f  run_start   g
+        f  node_start  a
+        f  text        t1 "A says"    nodeId=a
+        f  node_start  b
+        f  text        t2 "B says"    nodeId=b
+        f  tool_call   c2 bash        nodeId=b
+        f  usage       1 1            nodeId=b
+        f  tool_result c2 "done"
+        f  text        t3 "B again"   nodeId=b
+        f  node_end    a
+        f  node_end    b
+        f  node_start  a 2
+        f  text        t4 "A, later"  nodeId=a
+        f  node_retry  b
+        f  layer_end   0
+        f  run_end
+        f  text        t5 "the flow"
+        "#,
+        &expect![[r#"
+            msg:f:structural (inactive)
+              block:f:run_start [1]
+              block:f:a:1:start [2]
+              block:f:b:1:start [4]
+              block:f:a:2:start [12]
+              block:f:node_retry:1 [14]
+              block:f:layer_end:1 [15]
+              block:f:run_end [16]
+            msg:t1
+              block:t1 [3] A says
+              block:f:a:1:end [10]
+            msg:t2 ← msg:t1
+              block:t2 [5] B says
+              block:c2 [6]
+              block:f:usage:1 [7]
+              block:c2:result [8]
+            msg:t3 ← msg:t2
+              block:t3 [9] B again
+              block:f:b:1:end [11]
+            msg:t4 ← msg:t3
+              block:t4 [13] A, later
+            msg:t5 ← msg:t4
+              block:t5 [17] the flow
+        "#]],
+    );
+}
+
+#[test]
+fn nodes_that_speak_at_once_have_a_step_each() {
+    check(
+        r#"
+        f  node_start a
+        f  text       ta "a0 " nodeId=a
+        f  text       tb "b0 " nodeId=b
+        f  text       to "o0 "
+        f  text       ta "a1 " nodeId=a
+        f  text       tb "b1 "
+        f  text       to "o1 "
+        f  tool_call  ca bash  nodeId=a
+        f  tool_call  cb bash  nodeId=b
+        f  usage      1 1      nodeId=a
+        f  tool_result cb "b"  nodeId=b
+        f  text       tb "b2"  nodeId=b
+        f  text       ta "a2"  nodeId=a
+        f  relay      r approval nodeId=c
+        f  harness_end done    nodeId=a
+        f  text       td "a3"  nodeId=a
+        f  text       te "b3"  nodeId=b
+        "#,
+        &expect![[r#"
+            msg:f:structural (inactive)
+              block:f:a:1:start [1]
+            msg:ta
+              block:ta [2 5] a0 a1 
+              block:ca [8]
+              block:f:usage:1 [10]
+            msg:tb ← msg:ta
+              block:tb [3 6] b0 b1 
+              block:cb [9]
+              block:cb:result [11]
+            msg:to ← msg:tb
+              block:to [4 7] o0 o1 
+            msg:tb~2 ← msg:to
+              block:tb~2 [12] b2
+              block:te [17] b3
+            msg:ta~2 ← msg:tb~2
+              block:ta~2 [13] a2
+              block:f:harness_end [15]
+            msg:r ← msg:ta~2
+              block:r [14]
+            msg:td ← msg:r
+              block:td [16] a3
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_of_one_node_has_its_steps_also_where_not_every_event_names_the_node() {
+    check(
+        r#"
+        a  harness_start      nodeId=x
+        a  text       t1 one  nodeId=x
+        a  tool_call  c1
+        a  usage      1 1
+        a  tool_result c1     nodeId=x
+        a  text       t2 two  nodeId=x
+        a  usage      1 1     nodeId=x
+        a  harness_end done
+        "#,
+        &expect![[r#"
+            msg:a:structural (inactive)
+              block:a:harness_start [1]
+            msg:t1
+              block:t1 [2] one
+              block:c1 [3]
+              block:a:usage:1 [4]
+              block:c1:result [5]
+            msg:t2 ← msg:t1
+              block:t2 [6] two
+              block:a:usage:2 [7]
+              block:a:harness_end [8]
+        "#]],
+    );
+}
+
+#[test]
 fn a_block_is_never_called_what_a_node_is_called() {
     check(
         "
@@ -295,6 +423,45 @@ fn every_operation_on_the_active_set() {
 }
 
 #[test]
+fn a_summary_that_is_switched_off_is_passed_over_with_what_it_stands_for() {
+    let table = format!("{TALK}\n- summary s1 [\"u1:user\",\"t1\"] \"first\"");
+    for (operations, expected) in [
+        ("toggle [\"s1\"]", "msg:u2:user msg:t2"),
+        ("toggle [\"s1\"]; toggle [\"s1\"]", "msg:s1 msg:u2:user msg:t2"),
+        ("toggle [\"s1\"]; append [\"s1\"]", "msg:s1 msg:u2:user msg:t2"),
+        ("toggle [\"s1\"]; expand [\"s1\"]", "msg:u1:user msg:t1 msg:u2:user msg:t2"),
+        ("toggle [\"s1\"]; branch [\"t1\"]", "msg:u1:user msg:t1"),
+        ("toggle [\"s1\"]; full []", "msg:u1:user msg:t1 msg:u2:user msg:t2 msg:s1"),
+        ("toggle [\"t1\"]; expand [\"s1\"]", "msg:u1:user msg:u2:user msg:t2"),
+    ] {
+        let lines: String = operations.split("; ").map(|op| format!("- active_changed {op}\n")).collect();
+        assert_eq!(active(&converse(&format!("{table}\n{lines}"))), expected, "after {operations}");
+    }
+    let over =
+        format!("{table}\n- summary s2 [\"s1\",\"u2:user\"] \"second\"\n- active_changed toggle [\"s2\"]");
+    assert_eq!(active(&converse(&over)), "msg:t2");
+    // What comes after the place that a branch ends at does not come back through a summary of it.
+    let later =
+        format!("{TALK}\n- summary s1 [\"u2:user\",\"t2\"] \"last\"\n- active_changed branch [\"t1\"]");
+    assert_eq!(active(&converse(&later)), "msg:u1:user msg:t1");
+}
+
+#[test]
+fn a_summary_that_comes_again_has_its_latest_text_and_all_it_was_given() {
+    let hyper = converse(&format!(
+        "{TALK}\n- summary s1 [\"u1:user\"] \"old\"\n- summary s1 [\"t1\",\"later\"] \"new\"\na3 text later \"five\""
+    ));
+    assert_eq!(active(&hyper), "msg:s1 msg:u2:user msg:t2");
+    let summary = hyper.message_place("s1").expect("it is there");
+    assert_eq!(hyper.message(summary).and_then(|message| message.summary()), Some("new"));
+    let sources: Vec<_> = hyper.sources_of(summary).map(ToString::to_string).collect();
+    assert_eq!(sources.join(" "), "msg:u1:user msg:t1 msg:later");
+    // Another run's is another one.
+    let others = converse(&format!("{TALK}\n- summary s1 [] \"ours\"\na1 summary s1 [] \"theirs\""));
+    assert_eq!(active(&others), "msg:u1:user msg:t1 msg:u2:user msg:t2 msg:s1 msg:s1~2");
+}
+
+#[test]
 fn summaries_of_summaries_open_one_after_the_other() {
     let table = format!(
         "{TALK}\n- summary s1 [\"u1:user\",\"t1\"] \"first\"\n- summary s2 [\"s1\",\"u2:user\"] \"second\""
@@ -351,6 +518,15 @@ fn a_message_is_in_the_summary_that_named_it_last() {
     assert_eq!([sources("s1"), sources("s2")], ["msg:t1", "msg:u1:user"]);
     let summed = format!("{table}\n- summary s3 [\"s1\",\"t2\"] rest\n- history_compacted s1 [\"u1:user\"]");
     assert_eq!(active(&converse(&summed)), "msg:s3 msg:u2:user msg:s2");
+}
+
+#[test]
+fn a_chunk_names_the_flow_node_of_its_event() {
+    let hyper = converse("f node_start a\nf node_end a");
+    let json = serde_json::to_value(&hyper).expect("JSON");
+    let nodes = json["nodes"].as_array().expect("a list").iter();
+    let chunks: Vec<_> = nodes.filter(|node| node["kind"] == "chunk").map(|node| &node["content"]).collect();
+    assert_eq!(chunks.iter().map(|chunk| &chunk["nodeId"]).collect::<Vec<_>>(), ["a", "a"]);
 }
 
 #[test]
@@ -457,6 +633,29 @@ fn messages_whose_ids_are_alike_are_not_the_same() {
               block:t3 [3] three
             msg:m ← msg:m~x
               block:t4 [4] four
+        "#]],
+    );
+}
+
+#[test]
+fn nodes_that_name_one_message_interrupt_one_another_in_it() {
+    check(
+        "
+        f  text  ta a0 nodeId=a messageId=m
+        f  text  tb b0 nodeId=b messageId=m
+        f  text  ta a1 nodeId=a messageId=m
+        f  text  tc c0 nodeId=a messageId=n
+        f  text  tb b1 nodeId=b messageId=m
+        f  text  tc c1 nodeId=a messageId=n
+        ",
+        &expect![[r#"
+            msg:m
+              block:ta [1] a0
+              block:tb [2] b0
+              block:ta~2 [3] a1
+              block:tb~2 [5] b1
+            msg:n ← msg:m
+              block:tc [4 6] c0c1
         "#]],
     );
 }

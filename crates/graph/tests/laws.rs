@@ -230,12 +230,14 @@ proptest! {
 
 #[test]
 fn edges_grow_with_the_events_for_every_shape() {
-    let shapes: [(&str, fn(usize) -> Vec<Event>); 5] = [
+    let shapes: [(&str, fn(usize) -> Vec<Event>); 7] = [
         ("iterations", shape::iterations),
         ("tools", shape::tools),
         ("subagents", shape::subagents),
         ("alternating", shape::alternating),
         ("interleaved", |n| shape::interleaved(n, 10)),
+        ("two nodes", |n| shape::nodes(n, 2)),
+        ("as many nodes", |n| shape::nodes(3 * n, n)),
     ];
     for (name, make) in shapes {
         let count = |n: usize| {

@@ -11,9 +11,10 @@ use antiphon_event::{Body, Event, Kind, MessageId, RunId};
 use foldhash::fast::FixedState;
 
 use super::answer::Answers;
+use super::beside::Beside;
 use super::stage::Stage;
 use super::step::Step;
-use super::{Block, Chunk, Hypergraph, Message, Speaker, Summary, is_content};
+use super::{Block, Chunk, Hypergraph, Message, Speaker, is_content};
 use crate::forest::Forest;
 use crate::index::hash;
 use crate::list::List;
@@ -28,6 +29,8 @@ pub struct Conversation {
     pub(super) hyper: Hypergraph,
     /// Where each run stands, by the run's place in the flat graph.
     pub(super) steps: Vec<Step>,
+    /// The steps of flow nodes that are open beside those.
+    pub(super) beside: Beside,
     /// Which message is seen where.
     pub(super) stage: Stage,
     /// Summaries that wait for a source to come, by its id without `msg:`.
@@ -111,8 +114,14 @@ impl Conversation {
         let node = reduced.place;
         let run = self.enter_run(node);
         let piece = self.piece(reduced);
-        let answers = self.message_of_call(event).is_some();
-        let (message, new_message) = self.message_for(run, node, event);
+        let call = self.called(event);
+        let is_own = self.turn_to(run, reduced, event, call);
+        let of_call =
+            call.and_then(|call| self.block_of(call)).map(|call| self.hyper.blocks[call as usize].message);
+        let (message, new_message) = match of_call {
+            Some(message) => (message, false),
+            None => self.message_for(run, node, event, is_own),
+        };
         let step = &self.steps[run as usize];
         let known = self.block_of(node);
         let goes_on =
@@ -127,8 +136,12 @@ impl Conversation {
             step.block = block;
         }
         // A result whose call has not come answers nothing yet: the call is still part of this step.
-        if answers || !matches!(kind, Kind::ToolResult | Kind::ReplOutput) {
+        if is_own && (of_call.is_some() || !matches!(kind, Kind::ToolResult | Kind::ReplOutput)) {
             step.note(kind, message);
+        }
+        if kind == Kind::RunEnd || kind == Kind::HarnessEnd && event.head.node_id.is_none() {
+            step.close();
+            self.beside.close_all(run);
         }
         Placed { node, chunk, block, message, change: reduced.change, new_block, new_message }
     }
@@ -151,15 +164,13 @@ impl Conversation {
         run
     }
 
-    /// The message an event belongs to, opened if need be.
-    fn message_for(&mut self, run: u32, node: Place, event: &Event) -> (Place, bool) {
+    /// The message an event belongs to that is about no call, opened if need be.
+    fn message_for(&mut self, run: u32, node: Place, event: &Event, is_own: bool) -> (Place, bool) {
         let kind = event.kind();
-        if let Some(message) = self.message_of_call(event) {
-            return (message, false);
-        }
-        let step = self.steps[run as usize];
+        let step = &self.steps[run as usize];
         if !is_content(kind) {
-            return match (step.message, step.structural) {
+            let open = if is_own { step.message } else { NOWHERE };
+            return match (open, step.structural) {
                 (NOWHERE, NOWHERE) => (self.open_message(run, node, Speaker::Structural, None), true),
                 (NOWHERE, structural) => (structural, false),
                 (open, _) => (open, false),
@@ -174,12 +185,6 @@ impl Conversation {
                 None => (self.open_message(run, node, speaker, Some(id)), true),
             },
         }
-    }
-
-    /// Results, progress, requests and output go to the message of what they are about.
-    fn message_of_call(&self, event: &Event) -> Option<Place> {
-        let call = self.called(event)?;
-        self.block_of(call).map(|block| self.hyper.blocks[block as usize].message)
     }
 
     /// The message of this run that an event names, whoever opened it.
@@ -216,13 +221,13 @@ impl Conversation {
 
     fn open_message(&mut self, run: u32, node: Place, speaker: Speaker, id: Option<&MessageId>) -> Place {
         let graph = self.reducer.graph();
-        let step = self.steps[run as usize];
+        let last = self.steps[run as usize].last;
         let (node_id, run_id) = match graph.at(node) {
             Some(node) => (node.id.clone(), Some(node.run.clone())),
             None => unreachable!("the node was added a moment ago"),
         };
         // What comes after a message of its run answers that one: with a single way to it, a circle is known at once.
-        let parent = match step.last {
+        let parent = match last {
             NOWHERE => self.message_of_cause(run),
             last => last,
         };
@@ -233,7 +238,7 @@ impl Conversation {
             }
             (None, _) => format!("msg:{node_id}"),
         };
-        let place = self.add_message(id, speaker, run_id, step.last);
+        let place = self.add_message(id, speaker, run_id, last);
         self.answer(place, parent);
         let step = &mut self.steps[run as usize];
         match speaker {
@@ -311,10 +316,10 @@ impl Conversation {
         let parent = self.block_of(node).map_or(NOWHERE, |block| self.hyper.blocks[block as usize].message);
         for child in children {
             let run = self.reducer.graph().at(child).map_or(0, |child| child.run_place);
-            let Some(step) = self.steps.get(run as usize).copied() else {
+            let Some(Step { structural, first, .. }) = self.steps.get(run as usize) else {
                 continue;
             };
-            for message in [step.structural, step.first] {
+            for message in [*structural, *first] {
                 if self.hyper.message(message).is_some_and(|message| message.parent == NOWHERE) {
                     self.answer(message, parent);
                 }
@@ -369,12 +374,22 @@ impl Conversation {
         place
     }
 
+    /// A summary has come. One that comes again has its latest text, and keeps what it stood for.
     fn summarize(&mut self, summary: &session::Summary, event: &Event) {
         let id = format!("msg:{}", bare(&summary.id));
-        let place = self.add_message(id, Speaker::Summary, event.head.run_id.clone(), NOWHERE);
-        let text = summary.content.as_str().into();
+        let run = &event.head.run_id;
+        let is_it = |message: &Message| message.summary.is_some() && message.run == *run;
+        let known = self.hyper.message_exact(&id);
+        let place = match known.filter(|place| self.hyper.message(*place).is_some_and(is_it)) {
+            Some(place) => {
+                self.stage.tell(place);
+                place
+            }
+            None => self.add_message(id, Speaker::Summary, run.clone(), NOWHERE),
+        };
         let message = &mut self.hyper.messages[place as usize];
-        message.summary = Some(Arc::new(Summary { text, sources: imbl::Vector::new() }));
+        let told = Arc::make_mut(message.summary.get_or_insert_default());
+        told.text = summary.content.as_str().into();
         let early = self.early.remove(bare(message.id.as_str())).unwrap_or_default();
         self.stand_for(place, summary.sources.iter().chain(&early));
     }
@@ -430,6 +445,7 @@ impl Clone for Conversation {
             reducer: self.reducer.clone(),
             hyper,
             steps: self.steps.clone(),
+            beside: self.beside.clone(),
             stage: self.stage.clone(),
             awaited: self.awaited.clone(),
             early: self.early.clone(),

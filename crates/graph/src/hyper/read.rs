@@ -23,6 +23,11 @@ impl Conversation {
         self.hyper.message(place)
     }
 
+    /// The message that a message answers.
+    pub fn parent_message(&self, place: Place) -> Option<Place> {
+        self.hyper.parent_message(place)
+    }
+
     /// How many messages there are.
     pub fn message_count(&self) -> usize {
         self.hyper.messages.len()

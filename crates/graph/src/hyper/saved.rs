@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use antiphon_event::{MessageId, RunId};
+use antiphon_event::{FlowNodeId, MessageId, RunId};
 use foldhash::fast::FixedState;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::answer::{Callee, Latest, Stray};
+use super::beside::Open;
 use super::stage::Stage;
 use super::step::Step;
 use super::{Active, Block, Chunk, Conversation, Hypergraph, Message, Speaker, Summary};
@@ -23,6 +24,8 @@ struct Saved {
     blocks: Vec<SavedBlock>,
     messages: Vec<SavedMessage>,
     steps: Vec<Step>,
+    #[serde(default)]
+    beside: Vec<(u32, Option<FlowNodeId>, Open)>,
     active: Active,
     answers: Vec<(Place, Place)>,
     /// Answers with the calls they belong to.
@@ -77,6 +80,7 @@ impl Serialize for Conversation {
             blocks: hyper.blocks.iter().map(save_block).collect(),
             messages: hyper.messages.iter().map(save_message).collect(),
             steps: self.steps.clone(),
+            beside: self.beside.all(),
             active: hyper.active.clone(),
             answers: linked.answers.iter().collect(),
             calls: linked.calls.iter().collect(),
@@ -122,6 +126,7 @@ impl<'de> Deserialize<'de> for Conversation {
         }
         linked.strays = saved.strays.into_iter().collect();
         linked.latest = saved.latest.into_iter().collect();
+        conversation.beside = saved.beside.into_iter().collect();
         conversation.numbers = saved.numbers.into_iter().collect();
         conversation.awaited = saved.awaited.into_iter().collect();
         conversation.early = saved.early.into_iter().collect();
@@ -174,6 +179,10 @@ impl Saved {
             let known = [step.message, step.structural, step.first, step.last];
             known.into_iter().all(|place| within(place, messages)) && within(step.block, blocks)
         });
+        let beside_fit = self
+            .beside
+            .iter()
+            .all(|(_, _, open)| within(open.message, messages) && within(open.block, blocks));
         let known = |place: &Place| (*place as usize) < nodes;
         let linked = self.answers.iter().chain(&self.calls);
         let latest_fit = self.latest.iter().all(|(_, latest)| match latest {
@@ -184,7 +193,8 @@ impl Saved {
             self.strays.iter().all(|(_, stray)| within(stray.call, nodes) && stray.nodes.iter().all(known));
         let answers_fit =
             linked.into_iter().all(|(from, to)| known(from) && known(to)) && latest_fit && strays_fit;
-        let fit = chunks_fit && blocks_fit && messages_fit && steps_fit && answers_fit && awaited_fit;
+        let fit =
+            chunks_fit && blocks_fit && messages_fit && steps_fit && beside_fit && answers_fit && awaited_fit;
         if !fit {
             return Err("the saved conversation points to places it does not have");
         }

@@ -43,6 +43,11 @@ pub enum Summed {
         /// The summary.
         summary: Place,
     },
+    /// A summary came again, with another text.
+    Told {
+        /// The summary.
+        summary: Place,
+    },
     /// A summary has one source more.
     In {
         /// The summary.
@@ -145,6 +150,11 @@ impl Stage {
             Speaker::User | Speaker::Assistant => self.seen.insert(message),
             Speaker::Structural => {}
         }
+    }
+
+    /// Notes that a summary has another text.
+    pub(super) fn tell(&mut self, summary: Place) {
+        self.summed.push(Summed::Told { summary });
     }
 
     /// Lets a summary stand for a message, which leaves the one that stood for it before. Nothing happens if the summary
@@ -307,9 +317,9 @@ impl Hypergraph {
 }
 
 impl Active {
-    /// Whether a summary is neither opened nor switched off.
+    /// Whether a summary is not opened. One that is switched off is passed over with what it stands for.
     pub(super) fn stands(&self, summary: Place) -> bool {
-        !self.expanded.contains(&summary) && !self.off.contains(&summary)
+        !self.expanded.contains(&summary)
     }
 }
 

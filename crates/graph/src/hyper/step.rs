@@ -1,18 +1,27 @@
 //! [`Steps`]: which message each event belongs to.
 //!
 //! A step is one call of the model and what came of it. It opens when the model begins to speak and is over
-//! when the model speaks again after its usage was counted or a call was answered, or when the run ends.
+//! when the model speaks again after its usage was counted or a call was answered, or when the run ends. In a run whose
+//! events name flow nodes a step is one node's: each of them goes on with its own, and it is over when the node ends or
+//! begins again. The one that was gone on with last is in [`Step`], the others in [`super::beside`].
 
-use antiphon_event::Kind;
+use antiphon_event::{FlowNodeId, Kind};
 
+use super::beside::Open;
 use crate::Place;
 use crate::node::NOWHERE;
 
 /// Where one run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Step {
     /// The message that is open.
     pub(crate) message: Place,
+    /// The flow node whose it is, if its events name one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) node: Option<FlowNodeId>,
+    /// Whether nodes of a flow begin in the run: then what names none of them is none of theirs.
+    #[serde(default)]
+    pub(crate) is_flow: bool,
     /// The message for what happens outside of steps.
     pub(crate) structural: Place,
     /// The first message with content, which answers what caused the run.
@@ -31,6 +40,8 @@ impl Default for Step {
     fn default() -> Self {
         Self {
             message: NOWHERE,
+            node: None,
+            is_flow: false,
             structural: NOWHERE,
             first: NOWHERE,
             last: NOWHERE,
@@ -69,11 +80,24 @@ impl Step {
         match kind {
             Kind::Usage => self.counted = true,
             Kind::ToolResult | Kind::ReplOutput if message == self.message => self.answered = true,
-            Kind::ModelRetry | Kind::HarnessEnd | Kind::RunEnd | Kind::User => {
-                self.message = NOWHERE;
-                self.block = NOWHERE;
-            }
+            Kind::ModelRetry | Kind::HarnessEnd | Kind::RunEnd | Kind::User => self.close(),
+            Kind::NodeEnd if self.node.is_some() => self.close(),
             _ => {}
         }
+    }
+
+    /// Ends the open step.
+    pub(crate) fn close(&mut self) {
+        self.message = NOWHERE;
+        self.block = NOWHERE;
+    }
+
+    /// Goes on with the step of another node; gives the one that was gone on with.
+    pub(super) fn exchange(&mut self, node: Option<FlowNodeId>, open: Open) -> (Option<FlowNodeId>, Open) {
+        let Self { message, block, counted, answered, .. } = *self;
+        (self.message, self.block) = (open.message, open.block);
+        (self.counted, self.answered) = (open.counted, open.answered);
+        let before = Open { message, block, counted, answered, ..Open::default() };
+        (std::mem::replace(&mut self.node, node), before)
     }
 }

@@ -105,6 +105,9 @@ impl Serialize for ChunkContent<'_> {
         };
         content.serialize_entry("type", node.kind().tag())?;
         content.serialize_entry("runId", node.run())?;
+        if let Some(flow_node) = node.flow_node() {
+            content.serialize_entry("nodeId", flow_node)?;
+        }
         for (name, value) in node.body().members() {
             match (&*name, node.text()) {
                 ("content" | "chunk", Some(text)) => {
