@@ -1,8 +1,13 @@
-//! Which saved folds are kept: the newest, and of the older ones as many as fit, spread over the branch.
+//! Which saved folds are kept, the newest, and of the older ones as many as fit, spread over the branch; and which of them
+//! the history vouches for.
 //!
-//! In: the positions and sizes of those that are there. Out: the positions of those that go. Start reading at [`surplus`].
+//! In: the positions and sizes of those that are there. Out: the positions of those that go. Start reading at [`surplus`],
+//! then [`Vouched`].
 
-use antiphon_port::{Fault, Hash};
+use std::collections::BTreeMap;
+
+use antiphon_event::{Body, Event};
+use antiphon_port::{Branch, Damage, Fault, Hash, Wrong};
 
 /// How many bytes a saved fold may have.
 pub(crate) const BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -30,6 +35,36 @@ pub(crate) fn seal(at: Hash, bytes: &[u8]) -> Hash {
     hasher.update(&at.0);
     hasher.update(bytes);
     Hash(*hasher.finalize().as_bytes())
+}
+
+/// What saved bytes are known by.
+pub(crate) fn hash(bytes: &[u8]) -> Hash {
+    Hash(*blake3::hash(bytes).as_bytes())
+}
+
+/// What the events of a branch say that was saved: its hash, by position.
+#[derive(Debug, Default)]
+pub(crate) struct Vouched(BTreeMap<u64, Hash>);
+
+impl Vouched {
+    /// Takes in an event, which hardly ever says anything about that.
+    pub(crate) fn heed(&mut self, event: &Event) {
+        let Body::CheckpointSaved(saved) = &event.body else { return };
+        let hash = saved.saved_hash.as_ref().and_then(|hash| hash.parse().ok());
+        if let (Some(seq), Some(hash)) = (saved.seq(), hash) {
+            self.0.insert(seq, hash);
+        }
+    }
+
+    /// Whether the fold of a branch at a position is vouched for, or what is wrong if it is another than the events say.
+    pub(crate) fn judge(&self, branch: &Branch, seq: u64, bytes: &[u8]) -> Result<bool, Damage> {
+        let Some(told) = self.0.get(&seq) else { return Ok(false) };
+        if *told == hash(bytes) {
+            return Ok(true);
+        }
+        let why = "it does not have the hash that its `checkpoint_saved` says".to_owned();
+        Err(Damage { branch: branch.clone(), first: seq, last: seq, wrong: Wrong::Saved, why })
+    }
 }
 
 /// The positions of those that go, of folds with these positions, in order, and sizes.

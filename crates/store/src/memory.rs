@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use antiphon_event::body::session::SessionCreated;
 use antiphon_event::{Body, Event, SessionId};
 use antiphon_port::{
-    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Head, Journal, Page, Position, READ_MAX,
-    Reply, Saved, Sent, SessionSummary, Verdict,
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Hash, Head, Journal, Page, Position,
+    READ_MAX, Reply, Saved, Sent, SessionSummary, Verdict,
 };
 
 use crate::{fold, record};
@@ -102,8 +102,9 @@ impl Memory {
         Ok(Head { seq, hash: line.hash(seq) })
     }
 
-    fn keep(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Result<(), Fault> {
+    fn keep(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Result<Hash, Fault> {
         fold::fit(&bytes)?;
+        let hash = fold::hash(&bytes);
         let line = self.line(branch)?;
         let mut story = line.story();
         if seq > story.seq {
@@ -117,7 +118,7 @@ impl Memory {
         for gone in fold::surplus(saved.iter().map(|(seq, bytes)| (*seq, bytes.len()))) {
             saved.remove(&gone);
         }
-        Ok(())
+        Ok(hash)
     }
 
     fn kept(&self, branch: &Branch, form: Form, at: u64) -> Result<Option<Saved>, Fault> {
@@ -127,8 +128,19 @@ impl Memory {
             let story = line.story();
             let (_, saved) = story.saved.get(form.name).filter(|(version, _)| *version == form.version)?;
             let (seq, bytes) = saved.range(..=upto).next_back()?;
-            Some(Saved { seq: *seq, bytes: bytes.clone() })
+            Some(Saved { seq: *seq, bytes: bytes.clone(), hash: fold::hash(bytes) })
         }))
+    }
+
+    fn judge(&self, branch: &Branch) -> Result<Verdict, Fault> {
+        let mut vouched = 0;
+        for (line, own) in self.line(branch)?.lineage() {
+            match line.vouched(&own) {
+                Ok(more) => vouched += more,
+                Err(damage) => return Ok(Verdict::Broken(damage)),
+            }
+        }
+        Ok(Verdict::Whole { head: self.end(branch)?, vouched })
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
@@ -183,9 +195,9 @@ impl Journal for Memory {
         Reply::ready(removed)
     }
 
-    /// Nobody else can reach what is in memory, so there is nothing to compare with.
+    /// Nobody else can reach what is in memory, so there is nothing to compare records with.
     fn verify(&self, branch: &Branch) -> Reply<Verdict> {
-        Reply::ready(self.end(branch).map(Verdict::Whole))
+        Reply::ready(self.judge(branch))
     }
 
     fn claim(&self, session: &SessionId) -> Result<Claim, Fault> {
@@ -205,7 +217,7 @@ impl Journal for Memory {
         Reply::ready(Ok(self.inbox().take(session, done)))
     }
 
-    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<Hash> {
         Reply::ready(self.keep(branch, form, seq, bytes))
     }
 

@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 
 use antiphon_event::{Event, SessionId};
 use antiphon_port::{
-    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Head, Journal, Page, Reply, Saved, Sent,
-    SessionSummary, Verdict,
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Hash, Head, Journal, Page, Reply, Saved,
+    Sent, SessionSummary, Verdict,
 };
 
 use crate::SENT_MAX;
@@ -160,7 +160,7 @@ impl Journal for Sqlite {
         self.threads.look(move |connection| Ok(read::inbox(connection, &session, done)?))
     }
 
-    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<Hash> {
         if let Err(fault) = crate::fold::fit(&bytes) {
             return Reply::ready(Err(fault));
         }
@@ -169,7 +169,7 @@ impl Journal for Sqlite {
     }
 
     fn saved(&self, branch: &Branch, form: Form, at: u64) -> Reply<Option<Saved>> {
-        let branch = branch.clone();
-        self.threads.look(move |connection| fold::saved(connection, &branch, form, at))
+        let (place, branch) = (self.place.clone(), branch.clone());
+        self.threads.look(move |connection| fold::saved(connection, &place, &branch, form, at))
     }
 }

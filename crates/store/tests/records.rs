@@ -1,7 +1,8 @@
 //! Whatever can happen is read back to the letter, by any cut of the stream into batches and pages.
 
-use antiphon_event::{Event, Json, Timestamp};
-use antiphon_port::{Batch, Branch, Hash, Journal, Verdict};
+use antiphon_event::body::session::{BranchCreated, BranchName, ForkPoint};
+use antiphon_event::{Body, Event, Json, Timestamp};
+use antiphon_port::{Batch, Branch, Hash, Head, Journal};
 use antiphon_store::{Memory, Sqlite, prove};
 use antiphon_testkit::stream;
 use proptest::collection::vec;
@@ -67,7 +68,7 @@ proptest! {
         prop_assert_eq!(&read(&file, &branch, page), &lines);
         prop_assert_eq!(&read(&memory, &branch, page), &lines);
         let head = memory.head(&branch).wait().unwrap();
-        prop_assert_eq!(file.verify(&branch).wait(), Ok(Verdict::Whole(head)));
+        prop_assert_eq!(file.verify(&branch).wait().map(|verdict| verdict.head()), Ok(Some(head)));
         let part = |journal: &dyn Journal| journal.export(&branch, 3, 40).wait().unwrap();
         prop_assert_eq!(part(&file), part(&memory));
     }
@@ -84,9 +85,10 @@ proptest! {
         let journal = Memory::new();
         write(&journal, &main, &events, &sizes);
         let at = fork.index(events.len());
-        journal.fork(&main, at as u64, &other).wait().unwrap();
-        let batch = Batch::new(events[at..].to_vec()).unwrap();
-        journal.append(&other, at as u64, batch).wait().unwrap();
+        let head = journal.fork(&main, at as u64, &other).wait().unwrap();
+        let mut own = vec![begins(&main, head, &other)];
+        own.extend_from_slice(&events[at..]);
+        journal.append(&other, head.seq, Batch::new(own).unwrap()).wait().unwrap();
         prop_assert_eq!(prove(&exported(&journal, &main)), Ok(()));
         let whole = exported(&journal, &other);
         prop_assert_eq!(prove(&whole), Ok(()));
@@ -103,5 +105,22 @@ proptest! {
         prop_assert_eq!(tampered(renamed), Err(index));
         prop_assert_eq!(tampered(member), Err(index));
         prop_assert_eq!(tampered(|event| event.head.at = Timestamp::from_millis(7)), Err(index));
+        let called = |first: usize, last: usize, name: &str| {
+            let mut exported = whole.clone();
+            exported[first..last].iter_mut().for_each(|(event, _)| event.head.branch_id = Some(name.into()));
+            prove(&exported)
+        };
+        prop_assert_eq!(called(0, whole.len(), "another"), Err(0));
+        prop_assert_eq!(called(at, whole.len(), "another"), Err(at));
+        prop_assert_eq!(called(at, whole.len(), "main"), Err(at));
+        prop_assert!(called(index, whole.len(), "another").is_err());
     }
+}
+
+/// The first event of a fork.
+fn begins(from: &Branch, head: Head, into: &Branch) -> Event {
+    let from = ForkPoint { branch_id: from.branch.clone(), seq: head.seq, hash: Some(head.hash.to_string()) };
+    let into = BranchName { session_id: into.session.clone(), branch_id: into.branch.clone() };
+    let created = BranchCreated { from: Some(from), into: Some(into) };
+    Event::of(antiphon_event::Head::default(), Body::BranchCreated(created))
 }

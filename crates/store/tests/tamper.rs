@@ -1,5 +1,7 @@
 //! What somebody did to the file behind the journal's back is found, and named.
 
+use antiphon_event::body::session::{BranchCreated, BranchName};
+use antiphon_event::{Body, Event};
 use antiphon_port::{Branch, Fault, Journal, Verdict, Wrong};
 use antiphon_store::Sqlite;
 use antiphon_testkit::journal::says;
@@ -10,7 +12,7 @@ use rusqlite::Connection;
 #[track_caller]
 fn check(tampering: &str, expected: Expect) {
     check_each(tampering, expected, |journal, branch| match journal.verify(branch).wait()? {
-        Verdict::Whole(head) => Ok(format!("whole, {} events", head.seq)),
+        Verdict::Whole { head, .. } => Ok(format!("whole, {} events", head.seq)),
         Verdict::Broken(damage) => Ok(damage.to_string()),
     });
 }
@@ -244,12 +246,197 @@ fn a_branch_that_ends_within_a_record_is_not_read_as_if_that_were_all() {
     check_each(
         "UPDATE branch SET seq = seq - 1 WHERE key = 1",
         expect![[r#"
-        s/main: FILE: events 6 to 7 of s/main are damaged: the branch ends within them, at event 6; run `antiphon verify`
-        s/other: 7 events"#]],
+            s/main: FILE: events 6 to 7 of s/main are damaged: the branch ends within them, at event 6; run `antiphon verify`
+            s/other: 7 events"#]],
         |journal, branch| {
             let events = journal.read(branch, 0, 100).wait()?;
             Ok(format!("{} events", events.len()))
         },
+    );
+}
+
+/// Lets somebody at the file, and reads both branches a few events at a time, exports them at once, and forks at 6.
+#[track_caller]
+fn check_reads(tampering: &str, expected: Expect) {
+    check_each(tampering, expected, |journal, branch| {
+        let exported = journal.export(branch, 0, 100).wait();
+        let mut after = 0;
+        let read = loop {
+            match journal.read(branch, after, 2).wait() {
+                Err(fault) => break Err(fault),
+                Ok(events) if events.is_empty() => break Ok(after),
+                Ok(events) => after += events.len() as u64,
+            }
+        };
+        assert_eq!(exported.map(|exported| exported.len() as u64).ok(), read.clone().ok(), "both or neither");
+        let into = Branch::new("t", branch.branch.clone());
+        let forked = journal.fork(branch, 6, &into).wait().is_ok();
+        Ok(format!("{} events, forked: {forked}", read?))
+    });
+}
+
+#[test]
+fn a_history_with_a_hole_is_not_read_as_if_it_were_whole() {
+    check_reads(
+        "",
+        expect![[r#"
+        s/main: 7 events, forked: true
+        s/other: 7 events, forked: true"#]],
+    );
+    check_reads(
+        "DELETE FROM record WHERE branch = 1 AND first = 1",
+        expect![[r#"
+            s/main: FILE: event 1 of s/main is missing: run `antiphon verify`
+            s/other: FILE: event 1 of s/main is missing: run `antiphon verify`"#]],
+    );
+    check_reads(
+        "DELETE FROM record WHERE branch = 1 AND first = 3",
+        expect![[r#"
+            s/main: FILE: event 3 of s/main is missing: run `antiphon verify`
+            s/other: FILE: event 3 of s/main is missing: run `antiphon verify`"#]],
+    );
+    check_reads(
+        "DELETE FROM record WHERE first IN (6, 7)",
+        expect![[r#"
+        s/main: FILE: event 6 of s/main is missing: run `antiphon verify`
+        s/other: FILE: event 7 of s/other is missing: run `antiphon verify`"#]],
+    );
+    check_reads(
+        "DELETE FROM record WHERE branch = 2 AND first = 5",
+        expect![[r#"
+        s/main: 7 events, forked: true
+        s/other: FILE: event 5 of s/other is missing: run `antiphon verify`"#]],
+    );
+    check_reads(
+        "DELETE FROM record",
+        expect![[r#"
+        s/main: FILE: event 1 of s/main is missing: run `antiphon verify`
+        s/other: FILE: event 1 of s/main is missing: run `antiphon verify`"#]],
+    );
+    check_reads(
+        "UPDATE branch SET seq = 9",
+        expect![[r#"
+        s/main: FILE: event 8 of s/main is missing: run `antiphon verify`
+        s/other: FILE: event 8 of s/other is missing: run `antiphon verify`"#]],
+    );
+}
+
+#[test]
+fn records_that_overlap_or_stand_behind_the_end_are_not_read_as_if_nothing_were_wrong() {
+    check_reads(
+        "INSERT INTO record (branch, first, last, hash, lines) SELECT branch, 8, 9, hash, lines FROM record WHERE first = 6",
+        expect![[r#"
+            s/main: FILE: events 8 to 9 of s/main are damaged: the branch ends before them, at event 7; run `antiphon verify`
+            s/other: 7 events, forked: true"#]],
+    );
+    check_reads(
+        "UPDATE branch SET seq = 5 WHERE key = 1",
+        expect![[r#"
+            s/main: FILE: events 6 to 7 of s/main are damaged: the branch ends before them, at event 5; run `antiphon verify`
+            s/other: 7 events, forked: true"#]],
+    );
+    check_reads(
+        "UPDATE record SET first = 2 WHERE first = 3",
+        expect![[r#"
+        s/main: FILE: events 2 to 5 of s/main are damaged: the record has another number of events; run `antiphon verify`
+        s/other: FILE: events 2 to 5 of s/main are damaged: the record has another number of events; run `antiphon verify`"#]],
+    );
+    check_reads(
+        "UPDATE branch SET seq = 3, hash = start WHERE key = 2",
+        expect![[r#"
+        s/main: 7 events, forked: true
+        s/other: FILE: event 4 of s/other is missing: run `antiphon verify`"#]],
+    );
+    check_reads(
+        "UPDATE branch SET parent = NULL WHERE key = 2",
+        expect![[r#"
+        s/main: 7 events, forked: true
+        s/other: FILE: event 1 of s/other is missing: run `antiphon verify`"#]],
+    );
+    check_reads(
+        "DELETE FROM record WHERE first > 2 AND branch = 1; UPDATE branch SET seq = 2 WHERE key = 1",
+        expect![[r#"
+            s/main: 2 events, forked: false
+            s/other: FILE: event 3 of s/other is missing: run `antiphon verify`"#]],
+    );
+}
+
+#[test]
+fn what_follows_a_hole_is_read_by_those_who_need_not_what_was_before_and_never_exported() {
+    check_each(
+        "DELETE FROM record WHERE branch = 1 AND first = 3",
+        expect![[r#"
+            s/main: 2 events, exported: FILE: event 3 of s/main is missing: run `antiphon verify`
+            s/other: 2 events, exported: 2"#]],
+        |journal, branch| {
+            let events = journal.read(branch, 5, 100).wait()?;
+            let exported = journal.export(branch, 5, 100).wait().map(|exported| exported.len());
+            Ok(format!(
+                "{} events, exported: {}",
+                events.len(),
+                exported.map_or_else(|fault| fault.to_string(), |count| count.to_string())
+            ))
+        },
+    );
+}
+
+#[test]
+fn a_fork_is_called_what_its_first_event_says() {
+    let check = |tampering: &str, expected: Expect| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal.db");
+        let main = Branch::main("s");
+        let (one, two, old) = (Branch::new("s", "one"), Branch::new("s", "two"), Branch::new("s", "old"));
+        let journal = Sqlite::open(&path).expect("opens");
+        journal.create(&main).wait().expect("fits");
+        journal.append(&main, 0, says("a b")).wait().expect("fits");
+        for fork in [&one, &two, &old] {
+            journal.fork(&main, 1, fork).wait().expect("fits");
+            let name = BranchName { session_id: fork.session.clone(), branch_id: fork.branch.clone() };
+            let created = BranchCreated { from: None, into: (fork != &old).then_some(name) };
+            let first = Event::of(antiphon_event::Head::default(), Body::BranchCreated(created));
+            journal.append(fork, 1, first.into()).wait().expect("fits");
+        }
+        drop(journal);
+        Connection::open(&path).expect("opens").execute_batch(tampering).expect("is SQL");
+        let journal = Sqlite::open(&path).expect("opens");
+        let said = [one, two, old].map(|branch| {
+            let verified = match journal.verify(&branch).wait() {
+                Ok(Verdict::Whole { .. }) => "whole".to_owned(),
+                Ok(Verdict::Broken(damage)) => damage.to_string(),
+                Err(fault) => fault.to_string(),
+            };
+            let read = journal.read(&branch, 0, 10).wait().map(|events| events.len());
+            let read = read.map_or_else(|fault| fault.to_string(), |count| format!("{count} events"));
+            format!("{branch}: {verified}; {}\n", read.replace(&path.display().to_string(), "FILE"))
+        });
+        expected.assert_eq(&said.concat());
+    };
+    check(
+        "",
+        expect![[r#"
+        s/one: whole; 2 events
+        s/two: whole; 2 events
+        s/old: whole; 2 events
+    "#]],
+    );
+    check(
+        "UPDATE branch SET id = 'x' WHERE id = 'one';
+         UPDATE branch SET id = 'one' WHERE id = 'two';
+         UPDATE branch SET id = 'two' WHERE id = 'x'",
+        expect![[r#"
+            s/one: s/one was renamed: it was called s/two when it began; FILE: s/one was renamed: it was called s/two when it began; run `antiphon verify`
+            s/two: s/two was renamed: it was called s/one when it began; FILE: s/two was renamed: it was called s/one when it began; run `antiphon verify`
+            s/old: whole; 2 events
+        "#]],
+    );
+    check(
+        "UPDATE branch SET id = 'old' || id WHERE id = 'old'; UPDATE branch SET id = 'old' WHERE id = 'two'",
+        expect![[r#"
+        s/one: whole; 2 events
+        s/two: there is no branch s/two; there is no branch s/two
+        s/old: s/old was renamed: it was called s/two when it began; FILE: s/old was renamed: it was called s/two when it began; run `antiphon verify`
+    "#]],
     );
 }
 
@@ -275,7 +462,7 @@ fn a_removed_record_is_not_taken_for_the_one_that_a_fork_has_in_its_place() {
             panic!("a record is gone");
         };
         assert_eq!((damage.wrong, damage.first, damage.last), (Wrong::Removed, at + 1, at + 2));
-        assert!(matches!(journal.verify(&other).wait(), Ok(Verdict::Whole(_))), "the fork is as it was");
+        assert!(matches!(journal.verify(&other).wait(), Ok(Verdict::Whole { .. })), "the fork is as it was");
     }
 }
 

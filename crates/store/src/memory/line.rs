@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use antiphon_event::{Event, Timestamp, Within};
-use antiphon_port::{Batch, Branch, Hash};
+use antiphon_port::{Batch, Branch, Damage, Hash, RUN_FOLD};
 
 use super::shelf::Session;
+use crate::fold::Vouched;
 use crate::record;
 
 /// One branch.
@@ -131,6 +132,20 @@ impl Line {
             hashes.extend(each.filter(|(seq, _)| positions.contains(seq)).map(|(_, hash)| hash));
         }
         hashes
+    }
+
+    /// How many folds of runs at these positions its own events vouch for, or the first that they say is another.
+    pub(super) fn vouched(&self, own: &RangeInclusive<u64>) -> Result<u64, Damage> {
+        let story = self.story();
+        let Some((_, saved)) = story.saved.get(RUN_FOLD).filter(|_| !own.is_empty()) else { return Ok(0) };
+        let mut vouched = Vouched::default();
+        let events = story.records.iter().flat_map(Record::numbered);
+        events.filter(|(seq, _)| own.contains(seq)).for_each(|(_, event)| vouched.heed(event));
+        let mut count = 0;
+        for (seq, bytes) in saved.range(..=own.end()) {
+            count += u64::from(vouched.judge(&self.branch, *seq, bytes)?);
+        }
+        Ok(count)
     }
 
     /// When its first and its last event happened.

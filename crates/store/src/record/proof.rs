@@ -4,7 +4,8 @@
 //! shared in it, is found again by trying. Hardly ever more than once for each record: what the events that follow share
 //! is what the record did, unless it goes on behind a fork point. Start reading at [`prove`].
 
-use antiphon_event::{Body, BranchId, Event, Head};
+use antiphon_event::body::session::{BranchCreated, ForkPoint};
+use antiphon_event::{Body, Event, Head};
 use antiphon_port::{Branch, Hash};
 
 use super::chain::link;
@@ -26,6 +27,13 @@ pub fn prove(exported: &[(Event, Hash)]) -> Result<(), usize> {
     let mut before = starts(first).find(|start| record(*start, begun) > 0).ok_or(0_usize)?;
     let mut proved = 0;
     for written in branches() {
+        // What an event is shown to belong to is no part of its bytes: a branch must say where it begins, and its name.
+        if proved > 0 && fork(&written[0].0).is_none() {
+            return Err(proved);
+        }
+        if let Some(misnamed) = written.iter().position(|(event, _)| !is_called(event)) {
+            return Err(proved + misnamed);
+        }
         let mut rest = written;
         while !rest.is_empty() {
             let count = record(before, rest);
@@ -39,17 +47,27 @@ pub fn prove(exported: &[(Event, Hash)]) -> Result<(), usize> {
 
 /// What the chain may begin with: that of the branch, or if the branch forks before anything happened, that of another.
 fn starts(first: &Event) -> impl Iterator<Item = Hash> {
-    let session = first.head.session_id.as_ref();
-    let begun = |name: &BranchId| session.map(|session| genesis(&Branch::new(session.clone(), name.clone())));
-    let told = match &first.body {
-        Body::BranchCreated(created) => {
-            created.from.as_ref().and_then(|from| from.hash.as_ref()?.parse().ok())
+    let branch = first.head.session_id.clone().zip(first.head.branch_id.clone());
+    let own = branch.map(|(session, branch)| genesis(&Branch::new(session, branch)));
+    let told = fork(first).and_then(|from| from.hash.as_ref()?.parse().ok());
+    [own, told].into_iter().flatten()
+}
+
+/// Where a branch that begins with an event leaves another, if that is what the event says.
+fn fork(first: &Event) -> Option<&ForkPoint> {
+    let Body::BranchCreated(created) = &first.body else { return None };
+    created.from.as_ref()
+}
+
+/// Whether an event, if it begins a fork, is of the branch that it names. One that was imported tells of another session.
+fn is_called(event: &Event) -> bool {
+    match &event.body {
+        Body::BranchCreated(BranchCreated { into: Some(name), .. }) if event.head.recorded_at.is_none() => {
+            let (session, branch) = (&event.head.session_id, &event.head.branch_id);
+            (session.as_ref(), branch.as_ref()) == (Some(&name.session_id), Some(&name.branch_id))
         }
-        _ => None,
-    };
-    [first.head.branch_id.as_ref().and_then(begun), told, begun(&BranchId::from("main"))]
-        .into_iter()
-        .flatten()
+        _ => true,
+    }
 }
 
 fn of_one_branch(one: &Head, other: &Head) -> bool {

@@ -26,7 +26,7 @@ pub(super) fn fork(desk: &mut Desk, from: &Branch, at: u64, into: &Branch) -> Re
         return Err(Fault::Beyond { branch: from.clone(), at, head: known.seq }.into());
     }
     let key = known.key;
-    let hash = read::hash_at(&desk.connection, from, at)?;
+    let hash = read::hash_at(&desk.connection, &desk.place, from, at)?;
     begin(desk, into, Some(key), Head { seq: at, hash })
 }
 

@@ -58,6 +58,10 @@ impl Place {
         Fault::Storage { place: self.name(), why, passing }
     }
 
+    fn full(&self) -> Fault {
+        self.storage("the disk is full: make room and try again".into(), true)
+    }
+
     /// Somebody wants to write where that is not allowed.
     pub(super) fn read_only(&self) -> Fault {
         let why = "the file, or the folder it is in, is read-only: allow writing, or choose another";
@@ -89,11 +93,15 @@ impl Place {
             return self.unreadable(format!("what is stored is not what was written: {error}"));
         };
         match code {
-            ErrorCode::DiskFull => self.storage("the disk is full: make room and try again".into(), true),
+            ErrorCode::DiskFull => self.full(),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
                 self.storage("another program holds the file: try again when it is done".into(), true)
             }
-            ErrorCode::SystemIoFailure => self.storage(format!("the device failed: {error}"), true),
+            // SQLite writes to the end of the file it shares with others, which fails where there is no room.
+            ErrorCode::SystemIoFailure if is(error, rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => self.full(),
+            ErrorCode::SystemIoFailure => {
+                self.storage(format!("the device failed, or has no room left: {error}"), true)
+            }
             ErrorCode::ReadOnly => self.read_only(),
             ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
                 let what_to_do = "see that it may be read, and its folder written to";
@@ -106,4 +114,9 @@ impl Place {
             _ => self.storage(error.to_string(), false),
         }
     }
+}
+
+/// Whether SQLite says just this.
+fn is(error: &rusqlite::Error, extended: i32) -> bool {
+    matches!(error, rusqlite::Error::SqliteFailure(found, _) if found.extended_code == extended)
 }

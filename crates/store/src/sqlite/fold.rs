@@ -1,13 +1,13 @@
 //! Saved folds in the file: keeping them, and finding the one to begin with.
 
-use antiphon_port::{Branch, Fault, Form, Saved};
+use antiphon_port::{Branch, Fault, Form, Hash, Saved};
 use rusqlite::Connection;
 
-use super::fault::Trouble;
+use super::fault::{Place, Trouble};
 use super::read::{hash_at, lineage};
 use super::row::{hash, int, position};
 use super::writer::Desk;
-use crate::fold::{seal, surplus};
+use crate::fold::{self, seal, surplus};
 
 /// Saves a fold, and lets go of those that are too many or of another version.
 pub(super) fn save(
@@ -16,14 +16,14 @@ pub(super) fn save(
     form: Form,
     seq: u64,
     bytes: &[u8],
-) -> Result<(), Trouble> {
+) -> Result<Hash, Trouble> {
     desk.heads.store(&desk.connection)?;
     let known = desk.heads.of(&desk.connection, branch)?;
     if seq > known.seq {
         return Err(Fault::Beyond { branch: branch.clone(), at: seq, head: known.seq }.into());
     }
     let (key, connection) = (known.key, &desk.connection);
-    let at = if seq == known.seq { known.hash } else { hash_at(connection, branch, seq)? };
+    let at = if seq == known.seq { known.hash } else { hash_at(connection, &desk.place, branch, seq)? };
     let Form { name, version } = form;
     let mut delete =
         connection.prepare_cached("DELETE FROM fold WHERE branch = ?1 AND name = ?2 AND version != ?3")?;
@@ -40,12 +40,13 @@ pub(super) fn save(
     for gone in surplus(kept.collect::<Result<Vec<_>, _>>()?) {
         delete.execute((key, name, int(gone)))?;
     }
-    Ok(())
+    Ok(fold::hash(bytes))
 }
 
 /// The saved fold with the latest position that is whole and of the events that are there.
 pub(super) fn saved(
     connection: &Connection,
+    place: &Place,
     branch: &Branch,
     form: Form,
     at: u64,
@@ -58,12 +59,9 @@ pub(super) fn saved(
         )?;
         let mut rows = select.query((part.key, form.name, int(upto), form.version))?;
         while let Some(row) = rows.next()? {
-            let saved = Saved { seq: position(row, 0)?, bytes: row.get(2)? };
-            let then = hash(row, 1)?;
-            if saved.seq <= part.head.seq
-                && seal(hash_at(connection, &part.branch, saved.seq)?, &saved.bytes) == then
-            {
-                return Ok(Some(saved));
+            let (seq, then, bytes): (_, _, Vec<u8>) = (position(row, 0)?, hash(row, 1)?, row.get(2)?);
+            if seq <= part.head.seq && seal(hash_at(connection, place, &part.branch, seq)?, &bytes) == then {
+                return Ok(Some(Saved { seq, hash: fold::hash(&bytes), bytes }));
             }
         }
         upto = upto.min(part.positions.start() - 1);

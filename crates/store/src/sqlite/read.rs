@@ -4,7 +4,8 @@
 
 use std::ops::RangeInclusive;
 
-use antiphon_event::{self as event, Context, Event, SessionId, Timestamp};
+use antiphon_event::body::session::BranchCreated;
+use antiphon_event::{self as event, Body, Context, Event, SessionId, Timestamp};
 use antiphon_port::{
     Branch, BranchSummary, Exported, Fault, Fork, Hash, Head, Page, READ_MAX, Sent, SessionSummary,
 };
@@ -28,8 +29,19 @@ pub(super) struct Part {
     /// Where it ends, whatever the descendant has of it.
     pub(super) head: Head,
     /// What an event belongs to by being there.
-    place: event::Head,
+    pub(super) place: event::Head,
     parent: Option<i64>,
+}
+
+impl Part {
+    /// What a fork was called when it began, if its first event says that this was something else. One that was made before
+    /// those said so is called anything.
+    pub(super) fn misnamed(&self, first: &Event) -> Option<String> {
+        let Body::BranchCreated(BranchCreated { into: Some(name), .. }) = &first.body else { return None };
+        let name = Branch::new(name.session_id.clone(), name.branch_id.clone());
+        let is_other = self.parent.is_some() && name != self.branch;
+        is_other.then(|| format!("it was called {name} when it began"))
+    }
 }
 
 const PART: &str = "
@@ -101,10 +113,12 @@ pub(super) struct Stored {
     pub(super) lines: String,
 }
 
-/// Hands over the records of a part that hold any of these positions, until `each` says no.
+/// Hands over the records of a part that hold any of these positions, until `each` says no. A record that is not there is
+/// a fault, and so is one behind the end of the branch.
 fn records(
     connection: &Connection,
-    key: i64,
+    place: &Place,
+    part: &Part,
     positions: &RangeInclusive<u64>,
     mut each: impl FnMut(Stored) -> Result<bool, Trouble>,
 ) -> Result<(), Trouble> {
@@ -114,32 +128,76 @@ fn records(
     let mut select = connection.prepare_cached(
         "SELECT first, last, lines FROM record WHERE branch = ?1 AND last >= ?2 ORDER BY last",
     )?;
-    let mut rows = select.query((key, int(*positions.start())))?;
+    let mut rows = select.query((part.key, int(*positions.start())))?;
+    let (mut next, mut is_begun) = (*positions.start(), false);
     while let Some(row) = rows.next()? {
-        let stored = Stored { first: position(row, 0)?, last: position(row, 1)?, lines: lines(row, 2)? };
-        if stored.first > *positions.end() || !each(stored)? {
-            break;
+        let (first, last) = (position(row, 0)?, position(row, 1)?);
+        let end = part.head.seq;
+        if next > *positions.end() && *positions.end() != end {
+            return Ok(());
         }
+        if last > end {
+            let how = if first > end { "before" } else { "within" };
+            let why = format!("the branch ends {how} them, at event {end}");
+            return Err(damaged(place, part, first, last, &why));
+        }
+        if first > next {
+            return Err(missing(place, part, next));
+        }
+        if is_begun && first < next {
+            return Err(damaged(place, part, first, last, "others have the same positions"));
+        }
+        let lines = lines(row, 2)?;
+        if record::parts(&lines).count() as u64 != (last + 1).saturating_sub(first) {
+            return Err(damaged(place, part, first, last, "the record has another number of events"));
+        }
+        if !each(Stored { first, last, lines })? {
+            return Ok(());
+        }
+        (next, is_begun) = (last + 1, true);
+    }
+    if next <= *positions.end() {
+        return Err(missing(place, part, next));
     }
     Ok(())
 }
 
-/// The hash before a position of a part's own.
-fn hash_before(connection: &Connection, part: &Part, first: u64) -> rusqlite::Result<Hash> {
+fn missing(place: &Place, part: &Part, seq: u64) -> Trouble {
+    place.unreadable(format!("event {seq} of {} is missing: run `antiphon verify`", part.branch)).into()
+}
+
+fn damaged(place: &Place, part: &Part, first: u64, last: u64, why: &str) -> Trouble {
+    let what = if first == last { format!("event {first}") } else { format!("events {first} to {last}") };
+    let verb = if first == last { "is" } else { "are" };
+    place.unreadable(format!("{what} of {} {verb} damaged: {why}; run `antiphon verify`", part.branch)).into()
+}
+
+/// The hash before the first position of a record of a part's own.
+fn hash_before(connection: &Connection, place: &Place, part: &Part, first: u64) -> Result<Hash, Trouble> {
     let mut select = connection.prepare_cached(
-        "SELECT hash FROM record WHERE branch = ?1 AND last < ?2 ORDER BY last DESC LIMIT 1",
+        "SELECT last, hash FROM record WHERE branch = ?1 AND last < ?2 ORDER BY last DESC LIMIT 1",
     )?;
-    let before = select.query_row((part.key, int(first)), |row| hash(row, 0)).optional()?;
-    Ok(before.unwrap_or(part.start))
+    let before =
+        select.query_row((part.key, int(first)), |row| Ok((position(row, 0)?, hash(row, 1)?))).optional()?;
+    let (last, before) = before.unwrap_or((part.positions.start() - 1, part.start));
+    if last + 1 < first {
+        return Err(missing(place, part, last + 1));
+    }
+    Ok(before)
 }
 
 /// The hash at a position of a branch that has it.
-pub(super) fn hash_at(connection: &Connection, branch: &Branch, at: u64) -> Result<Hash, Trouble> {
+pub(super) fn hash_at(
+    connection: &Connection,
+    place: &Place,
+    branch: &Branch,
+    at: u64,
+) -> Result<Hash, Trouble> {
     let lineage = lineage(connection, branch)?;
     let part = lineage.iter().rev().find(|part| *part.positions.start() <= at).unwrap_or(&lineage[0]);
     let mut found = part.start;
-    records(connection, part.key, &(at.max(1)..=at), |stored| {
-        let before = hash_before(connection, part, stored.first)?;
+    records(connection, place, part, &(at.max(1)..=at), |stored| {
+        let before = hash_before(connection, place, part, stored.first)?;
         let nth = at.saturating_sub(stored.first) as usize;
         found = record::chain(before, &stored.lines).nth(nth).unwrap_or(before);
         Ok(false)
@@ -171,8 +229,8 @@ impl Wanted {
 /// The events after a position.
 pub(super) fn events(connection: &Connection, place: &Place, wanted: &Wanted) -> Result<Vec<Event>, Trouble> {
     let mut events = Vec::new();
-    walk(connection, place, wanted, |_, stored, reader, part, positions| {
-        decode(reader, stored, part, positions, |event, _| events.push(event))
+    walk(connection, place, wanted, |stored, reader, part, positions| {
+        decode(place, reader, stored, part, positions, |event, _| events.push(event))
     })?;
     Ok(events)
 }
@@ -184,10 +242,10 @@ pub(super) fn exported(
     wanted: &Wanted,
 ) -> Result<Vec<Exported>, Trouble> {
     let mut exported = Vec::new();
-    walk(connection, place, wanted, |connection, stored, reader, part, positions| {
-        let before = hash_before(connection, part, stored.first).map_err(|error| error.to_string())?;
+    walk(connection, place, wanted, |stored, reader, part, positions| {
+        let before = hash_before(connection, place, part, stored.first)?;
         let hashes: Vec<_> = record::chain(before, &stored.lines).collect();
-        decode(reader, stored, part, positions, |event, index| {
+        decode(place, reader, stored, part, positions, |event, index| {
             exported.push(Exported { event, hash: hashes[index], opens: index == 0 });
         })
     })?;
@@ -199,32 +257,19 @@ fn walk(
     connection: &Connection,
     place: &Place,
     wanted: &Wanted,
-    mut each: impl FnMut(
-        &Connection,
-        &Stored,
-        &mut record::Reader,
-        &Part,
-        &RangeInclusive<u64>,
-    ) -> Result<(), String>,
+    mut each: impl FnMut(&Stored, &mut record::Reader, &Part, &RangeInclusive<u64>) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
     let mut reader = record::Reader::default();
-    let mut bytes = 0;
+    let (mut bytes, mut next) = (0, 1);
     for part in lineage(connection, &wanted.branch)? {
+        let begins = *part.positions.start();
+        if next < begins || part.head.seq + 1 < begins {
+            return Err(missing(place, &part, next.min(part.head.seq + 1)));
+        }
+        next = part.positions.end().saturating_add(1);
         let positions = wanted.of(&part);
-        records(connection, part.key, &positions, |stored| {
-            let end = part.head.seq;
-            let done = if stored.last > end {
-                Err(format!("the branch ends within them, at event {end}"))
-            } else {
-                each(connection, &stored, &mut reader, &part, &positions)
-            };
-            done.map_err(|why| {
-                let Stored { first, last, .. } = stored;
-                place.unreadable(format!(
-                    "events {first} to {last} of {} are damaged: {why}; run `antiphon verify`",
-                    part.branch
-                ))
-            })?;
+        records(connection, place, &part, &positions, |stored| {
+            each(&stored, &mut reader, &part, &positions)?;
             bytes += stored.lines.len();
             Ok(bytes < BYTES_MAX)
         })?;
@@ -237,22 +282,37 @@ fn walk(
 
 /// Hands over the events of a record at these positions, each with its place in the record.
 fn decode(
+    place: &Place,
     reader: &mut record::Reader,
     stored: &Stored,
     part: &Part,
     positions: &RangeInclusive<u64>,
     mut each: impl FnMut(Event, usize),
-) -> Result<(), String> {
+) -> Result<(), Trouble> {
     let skip = positions.start().saturating_sub(stored.first) as usize;
     let (mut seq, mut index) = (stored.first + skip as u64, skip);
     let upto = stored.last.min(*positions.end());
-    reader.decode(&part.place, &stored.lines, skip, |mut event| {
+    let mut misnamed = None;
+    let decoded = reader.decode(&part.place, &stored.lines, skip, |mut event| {
+        if seq == *part.positions.start() {
+            misnamed = part.misnamed(&event);
+        }
         event.head.seq = Some(seq);
         each(event, index);
         (seq, index) = (seq + 1, index + 1);
         seq <= upto
-    })?;
-    if seq <= upto { Err(format!("event {seq} is missing")) } else { Ok(()) }
+    });
+    if let Some(why) = misnamed {
+        return Err(place
+            .unreadable(format!("{} was renamed: {why}; run `antiphon verify`", part.branch))
+            .into());
+    }
+    let why = match decoded {
+        Err(why) => why,
+        Ok(()) if seq <= upto => format!("event {seq} is missing"),
+        Ok(()) => return Ok(()),
+    };
+    Err(damaged(place, part, stored.first, stored.last, &why))
 }
 
 fn moment(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Timestamp>> {

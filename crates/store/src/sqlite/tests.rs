@@ -67,7 +67,7 @@ fn a_full_disk_loses_nothing_and_is_gone_when_there_is_room() {
     on_the_writer(&journal, "PRAGMA max_page_count = 1000");
     journal.append(&branch, end, large).wait().expect("there is room");
     let head = journal.head(&branch).wait().unwrap();
-    assert_eq!(journal.verify(&branch).wait(), Ok(Verdict::Whole(head)));
+    assert_eq!(journal.verify(&branch).wait(), Ok(Verdict::Whole { head, vouched: 0 }));
     assert_eq!(head.seq, end + 1);
 }
 
@@ -123,7 +123,7 @@ fn a_file_that_may_only_be_read_is_read_and_nothing_is_left_beside_it() {
     let journal =
         Sqlite { place, locks: path.with_extension("db.locks"), threads, dealt: super::Dealt::default() };
     assert_eq!(told(&journal, &branch, 0, 9), "1:a 2:b 3:c");
-    assert!(matches!(journal.verify(&branch).wait(), Ok(Verdict::Whole(_))));
+    assert!(matches!(journal.verify(&branch).wait(), Ok(Verdict::Whole { .. })));
     assert_eq!(journal.saved(&branch, RUN, 9).wait(), Ok(None));
     let faults = [
         journal.append(&branch, 3, says("d")).wait().unwrap_err(),
@@ -307,7 +307,7 @@ fn a_large_record_is_packed_and_read_and_proved_as_any_other() {
     journal.append(&branch, 3, says(&format!("{large} d"))).wait().unwrap();
     journal.append(&branch, 5, says("e")).wait().unwrap();
     assert_eq!(told(&journal, &branch, 3, 9), format!("4:{large} 5:d 6:e"));
-    assert!(matches!(journal.verify(&branch).wait().unwrap(), Verdict::Whole(_)));
+    assert!(matches!(journal.verify(&branch).wait().unwrap(), Verdict::Whole { .. }));
     drop(journal);
     let connection = Connection::open(&path).unwrap();
     let kept = "SELECT group_concat(typeof(lines) || (length(lines) < 10000)) FROM record";

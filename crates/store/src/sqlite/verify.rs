@@ -1,14 +1,18 @@
-//! Verification: every record against the chain, and the chain against the heads.
+//! Verification: every record against the chain, the chain against the heads, and what was saved against the records.
 //!
 //! The first record that does not follow from the one before is named. What happened to it is found out by looking
 //! where else it would fit. Start reading at [`verify`].
 
-use antiphon_port::{Branch, Damage, Hash, Verdict, Wrong};
+use std::sync::LazyLock;
+
+use antiphon_port::{Branch, Damage, Hash, RUN_FOLD, Verdict, Wrong};
+use memchr::memmem::Finder;
 use rusqlite::{Connection, Row};
 
 use super::fault::Trouble;
 use super::read::{Part, lineage};
 use super::row::{hash, int, lines, position};
+use crate::fold::Vouched;
 use crate::record;
 
 /// How many bytes are hashed at most to find out where a record belongs.
@@ -26,7 +30,7 @@ pub(super) fn verify(connection: &Connection, branch: &Branch) -> Result<Verdict
         }
         lineage => lineage?,
     };
-    let mut expected = record::genesis(&lineage[0].branch);
+    let (mut expected, mut vouched) = (record::genesis(&lineage[0].branch), 0);
     for (index, part) in lineage.iter().enumerate() {
         if part.start != expected {
             let last = part.positions.start() - 1;
@@ -34,14 +38,67 @@ pub(super) fn verify(connection: &Connection, branch: &Branch) -> Result<Verdict
             return Ok(broken(part, last, last, Wrong::Changed, why));
         }
         let is_last = index + 1 == lineage.len();
-        let walk = Walk { connection, part, is_last };
+        let mut walk = Walk { connection, part, is_last, told: Told::default() };
         match walk.run()? {
             Ok(hash) => expected = hash,
             Err(damage) => return Ok(Verdict::Broken(damage)),
         }
+        match folds(connection, part, &walk.told.vouched)? {
+            Ok(more) => vouched += more,
+            Err(damage) => return Ok(Verdict::Broken(damage)),
+        }
     }
     let asked = lineage.last().expect("a branch is in its own lineage");
-    Ok(Verdict::Whole(asked.head))
+    Ok(Verdict::Whole { head: asked.head, vouched })
+}
+
+/// How many folds of runs the events of a part vouch for, or the first that they say is another.
+fn folds(connection: &Connection, part: &Part, vouched: &Vouched) -> Result<Result<u64, Damage>, Trouble> {
+    let mut select = connection
+        .prepare("SELECT seq, bytes FROM fold WHERE branch = ?1 AND name = ?2 AND seq <= ?3 ORDER BY seq")?;
+    let mut rows = select.query((part.key, RUN_FOLD, int(*part.positions.end())))?;
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        // Whatever else somebody put there is no fold that is ever found.
+        let (Ok(seq), Ok(bytes)) = (position(row, 0), row.get_ref(1)?.as_bytes()) else { continue };
+        match vouched.judge(&part.branch, seq, bytes) {
+            Ok(is_vouched) => count += u64::from(is_vouched),
+            Err(damage) => return Ok(Err(damage)),
+        }
+    }
+    Ok(Ok(count))
+}
+
+/// What records say beside what happened.
+#[derive(Default)]
+struct Told {
+    reader: record::Reader,
+    vouched: Vouched,
+    /// What the branch was called when it began, if that is not its name.
+    misnamed: Option<String>,
+}
+
+/// What stands in the lines of records that are to be looked into.
+static TELLING: LazyLock<[Finder<'_>; 2]> =
+    LazyLock::new(|| [r#""type":"checkpoint_saved""#, r#""type":"branch_created""#].map(Finder::new::<str>));
+
+impl Told {
+    /// Looks into a record, which follows from the one before it, for what its events up to a position say.
+    fn heed(&mut self, part: &Part, row: &Found, upto: u64) {
+        if !TELLING.iter().any(|tag| tag.find(row.lines.as_bytes()).is_some()) {
+            return;
+        }
+        let mut seq = row.first;
+        // Whoever reads it is told if it cannot be read; it is what was written.
+        _ = self.reader.decode(&part.place, &row.lines, 0, |event| {
+            if seq == *part.positions.start() {
+                self.misnamed = part.misnamed(&event);
+            }
+            self.vouched.heed(&event);
+            seq += 1;
+            seq <= upto
+        });
+    }
 }
 
 fn broken(part: &Part, first: u64, last: u64, wrong: Wrong, why: &str) -> Verdict {
@@ -90,11 +147,12 @@ struct Walk<'a> {
     part: &'a Part,
     /// Whether it is the branch asked about, of which everything counts.
     is_last: bool,
+    told: Told,
 }
 
 impl Walk<'_> {
     /// The hash at the last position that counts, or the first damage.
-    fn run(&self) -> Result<Result<Hash, Damage>, Trouble> {
+    fn run(&mut self) -> Result<Result<Hash, Damage>, Trouble> {
         let part = self.part;
         let upto = *part.positions.end();
         let (mut next, mut before) = (*part.positions.start(), part.start);
@@ -126,6 +184,10 @@ impl Walk<'_> {
                     row.first, row.last
                 );
                 return Ok(Err(damage(part, upto + 1, row.last, Wrong::Removed, &why)));
+            }
+            self.told.heed(part, &row, upto);
+            if let Some(why) = &self.told.misnamed {
+                return Ok(Err(damage(part, row.first, row.first, Wrong::Renamed, why)));
             }
             if row.last > upto {
                 return Ok(Ok(hashes[(upto - row.first) as usize]));
