@@ -119,8 +119,8 @@ impl Builder {
         check(self)
     }
 
-    /// The flow, if its names are sound; called by `build` after the checks.
-    fn finish(self) -> Flow {
+    /// The flow, if its names are sound; called after the checks.
+    pub(crate) fn finish(self) -> Flow {
         let Self { settings, nodes, mut edges } = self;
         edges.extend(reroutes(&nodes));
         let ids: Vec<FlowNodeId> = nodes.iter().map(|(id, _)| FlowNodeId::from(id.as_str())).collect();

@@ -1,15 +1,17 @@
 //! Everything that can be wrong with a flow, found at once.
 //!
 //! In: what a [`Builder`] was told. Out: [`Problem`]s, each with what it is about, so that the reader of a file can
-//! say where. Start reading at [`check`], which is the list.
+//! say where. Start reading at [`check`] and the two lists above it.
 
 mod graph;
 mod node;
 mod sense;
+mod wanted;
 
 use std::fmt;
 
 use crate::builder::{Builder, reroutes};
+use crate::definition::{Node, Work};
 use crate::shape::Shape;
 
 /// How many nodes a flow may have.
@@ -44,7 +46,7 @@ pub enum Level {
 pub enum Subject {
     /// The flow as a whole.
     Flow,
-    /// A member of the flow: `entry`, `output`, `limits` …
+    /// A member of the flow: `output`, `limits.max_concurrency` …
     Setting(&'static str),
     /// One of the nodes named under `entry`, by its place.
     Entry(usize),
@@ -56,6 +58,8 @@ pub enum Subject {
     Node(usize),
     /// A member of a node: `timeout`, `set.drafts` …
     Member(usize, String),
+    /// The expression of a member of a node, and the column within it.
+    Formula(usize, String, usize),
     /// An edge, by its place.
     Edge(usize),
     /// Where an edge leads `from` or `to`.
@@ -124,8 +128,68 @@ pub(crate) struct Subjects<'a> {
     pub(crate) found: Vec<Problem>,
 }
 
-/// Every mistake and every doubt, in the order of the list.
+/// A node, or the node of a map.
+pub(crate) struct Spot<'a> {
+    /// The place of the outermost node.
+    pub(crate) at: usize,
+    /// What leads to it from there, with a dot at its end if it is inside.
+    pub(crate) path: String,
+    /// The id of the outermost node.
+    pub(crate) id: &'a str,
+    pub(crate) node: &'a Node,
+}
+
+impl<'a> Subjects<'a> {
+    /// Every node, those inside maps included.
+    pub(crate) fn nodes(&self) -> Vec<Spot<'a>> {
+        let mut found = Vec::new();
+        for (at, (id, node)) in self.flow.nodes.iter().enumerate() {
+            let mut spot = Spot { at, path: String::new(), id, node };
+            while let Work::Map(map) = &spot.node.work {
+                let inner = Spot { path: format!("{}map.node.", spot.path), node: &map.node, ..spot };
+                found.push(std::mem::replace(&mut spot, inner));
+            }
+            found.push(spot);
+        }
+        found
+    }
+}
+
+type Look = fn(&mut Subjects<'_>);
+
+/// What a flow must be for a run of it to be possible at all.
+const SHAPE: &[Look] = &[
+    graph::names,
+    graph::edges,
+    graph::entries,
+    graph::reached,
+    graph::cycles,
+    graph::fallbacks,
+    graph::joins,
+];
+
+/// What would go wrong in a run.
+const SENSE: &[Look] = &[
+    node::members,
+    sense::retries,
+    sense::questions,
+    sense::lengths,
+    sense::sanitizers,
+    node::state,
+    node::formulas,
+];
+
+/// Every mistake and every doubt, in the order of the lists.
 pub(crate) fn check(flow: &Builder) -> Vec<Problem> {
+    found(flow, &[SHAPE, SENSE])
+}
+
+/// Only what no run is possible with. A flow that has run is not refused because more is found in it today.
+pub(crate) fn check_shape(flow: &Builder) -> Vec<Problem> {
+    found(flow, &[SHAPE])
+}
+
+fn found(flow: &Builder, lists: &[&[Look]]) -> Vec<Problem> {
     if let Some(problem) = too_big(flow) {
         return vec![problem];
     }
@@ -133,21 +197,7 @@ pub(crate) fn check(flow: &Builder) -> Vec<Problem> {
     edges.extend(reroutes(&flow.nodes));
     let shape = Shape::of(&flow.settings, &flow.nodes, &edges);
     let mut subjects = Subjects { flow, shape, found: Vec::new() };
-    for look in [
-        graph::names,
-        graph::edges,
-        graph::entries,
-        graph::reached,
-        graph::cycles,
-        graph::fallbacks,
-        graph::joins,
-        node::members,
-        sense::retries,
-        sense::questions,
-        sense::lengths,
-        node::state,
-        node::formulas,
-    ] {
+    for look in lists.iter().copied().flatten() {
         look(&mut subjects);
     }
     subjects.found

@@ -434,6 +434,18 @@ impl Node {
         self.effect.unwrap_or_else(|| self.work.class())
     }
 
+    /// Whether it, or anything inside it, changes something, so that doing it twice is not the same as doing it once.
+    pub fn writes(&self) -> bool {
+        if self.idempotent {
+            return false;
+        }
+        match (self.effect, &self.work) {
+            (None, Work::Flow(flow) | Work::Swarm(flow)) => flow.nodes().any(Self::writes),
+            (None, Work::Map(map)) => map.node.writes(),
+            _ => matches!(self.class(), Class::Write | Class::External),
+        }
+    }
+
     /// Whether it may run again when nobody knows how it ended.
     pub fn repeatable(&self) -> bool {
         self.idempotent || matches!(self.class(), Class::Pure | Class::Read | Class::Inside)

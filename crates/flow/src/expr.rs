@@ -9,7 +9,8 @@
 //!   integer meets a double the result is a double: `1 + 0.5` is `1.5`. `1 == 1.0` holds. Overflow is an error.
 //! * `has(a.b.c)` is false wherever the way there ends.
 //! * `a || b` and `a && b` pass over an error on one side if the other side alone decides, as in CEL.
-//! * `string(x)` of a list or map is its JSON. There are no bytes, timestamps, durations or optional values.
+//! * `string(x)` of a list, a map or null is its JSON. There are no bytes, timestamps, durations or optional values.
+//! * A type is a value, as in `type(x) == int`: the text that is its name. No number is infinite: that is an error.
 //!
 //! Members of `state`, `outputs`, `status`, `executions` and `memory` are asked for one by one, so a flow with
 //! thousands of outputs copies none of those that an expression does not name.
@@ -26,6 +27,7 @@ mod parse;
 mod signature;
 mod token;
 mod tree;
+mod wanted;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,6 +40,7 @@ pub use evaluate::STEPS_MAX;
 pub use kind::Type;
 pub(crate) use number::compare;
 use tree::Node;
+pub(crate) use wanted::{Judge, Wanted};
 
 /// The longest expression, in characters.
 pub const LENGTH_MAX: usize = 10_000;
@@ -134,6 +137,11 @@ impl Expression {
     /// The type of its value as far as it can be known, and what cannot be right.
     pub fn infer(&self, types: &Types) -> (Type, Vec<TypeProblem>) {
         check::infer(&self.0.tree, &self.0.paths, types)
+    }
+
+    /// What cannot be right where its value is wanted for something.
+    pub(crate) fn check_wanted(&self, types: &Types, wanted: &Wanted<'_>) -> Vec<TypeProblem> {
+        check::infer_wanted(&self.0.tree, &self.0.paths, types, wanted)
     }
 
     fn error(&self, fault: Fault) -> EvalError {

@@ -4,6 +4,7 @@
 //! A flow that came from a file can be given back as one document that needs no other file.
 //! Start reading at [`read`]; the format itself is the table in [`format`].
 
+mod broken;
 mod editor;
 mod format;
 mod guard;
@@ -101,7 +102,7 @@ const NOBODY: Inspector<'static> = &|_| Vec::new();
 /// Reads a file with an agent to talk with: its settings, with the models it names in place of the names.
 pub fn read_agent(file: &str, text: &str, inspect: Inspector<'_>) -> Result<Json, Problems> {
     let load: Loader<'_> = &|_| Err("an agent names no other file".to_owned());
-    let mut loading = Loading { load, inspect, open: vec![file.to_owned()], flows: 0 };
+    let mut loading = Loading { load, inspect, open: vec![file.to_owned()], flows: 0, has_run: false };
     let mut reader = Reader::new(file, &mut loading);
     let settings = reader.agent_text(text);
     let problems = reader.verifier.problems;
@@ -114,11 +115,16 @@ impl Flow {
         self.settings().document.as_ref()
     }
 
-    /// Reads a document that [`Flow::document`] gave, or any other that names no file.
+    /// Reads a document that [`Flow::document`] gave, or any other that names no file. Only what no run is possible with is
+    /// checked: what had begun by the checks of its time can be gone on with.
     pub fn from_document(document: &Json) -> Result<Self, Problems> {
         let tree = Tree::of_json(&document.value());
         let load: Loader<'_> = &|_| Err("a document holds the flows it needs".to_owned());
-        with_reader("document", load, NOBODY, |reader| reader.verified(&tree)).map(|read| read.flow)
+        let read = with_reader("document", load, NOBODY, |reader| {
+            reader.loading.has_run = true;
+            reader.verified(&tree)
+        });
+        read.map(|read| read.flow)
     }
 }
 
@@ -128,7 +134,7 @@ fn with_reader(
     inspect: Inspector<'_>,
     run: impl FnOnce(&mut Reader<'_, '_>) -> Option<Flow>,
 ) -> Result<Read, Problems> {
-    let mut loading = Loading { load, inspect, open: vec![file.to_owned()], flows: 0 };
+    let mut loading = Loading { load, inspect, open: vec![file.to_owned()], flows: 0, has_run: false };
     let mut reader = Reader::new(file, &mut loading);
     let flow = run(&mut reader);
     let mut problems = reader.verifier.problems;

@@ -63,7 +63,8 @@ pub enum Action {
     Block,
     /// It goes on, and the finding is recorded.
     Warn,
-    /// It goes on with what was found taken out.
+    /// It goes on with what was found taken out. A value nothing can be taken out of blocks; checks that can never take
+    /// anything out are refused with this: [`Check::MustMatch`], [`Check::Schema`], [`Check::Length`] without `max`.
     Sanitize,
     /// It goes on at another node.
     Reroute(String),
@@ -79,6 +80,17 @@ impl Check {
             | Self::Schema(_)
             | Self::Length { .. }
             | Self::Custom(_) => false,
+        }
+    }
+}
+
+impl Check {
+    /// Whether what it finds can be taken out: something that stands there, not something that is missing.
+    pub(crate) fn can_sanitize(&self) -> bool {
+        match self {
+            Self::Secrets | Self::Personal | Self::MustNotMatch(_) | Self::Custom(_) => true,
+            Self::Length { max, .. } => max.is_some(),
+            Self::MustMatch(_) | Self::Schema(_) => false,
         }
     }
 }

@@ -26,8 +26,8 @@ use std::sync::Arc;
 use antiphon_event::body::flow::{NodeError, Telemetry};
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{
-    Body, Context, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId, RelayId, RunId,
-    SpanId, Spans, StopReason, Timestamp, TraceId,
+    Body, Context, ErrorCode, Event, EventFlowId, FlowNodeId, Head, Json, Mode, NodeStatus, ParentId,
+    RelayId, RunId, SpanId, Spans, StopReason, Timestamp, TraceId,
 };
 
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,7 @@ pub struct Scheduler {
     /// The bound that was reached, if that is why it ends.
     limit: Option<StopReason>,
     clock: Clockwork,
+    rounds: Rounds,
     /// The node the last event was about, and the last other one before it.
     last: NodeIndex,
     before: NodeIndex,
@@ -152,11 +153,36 @@ impl Around {
     }
 }
 
-/// How long a run has been at work, by the times of its events.
+/// How long a run has been at work, by the times of its events, and when it began.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Clockwork {
+    began: Option<Timestamp>,
     last: Option<Timestamp>,
     worked_ms: u64,
+}
+
+/// How often the run has gone round, and in which round each node last gave something: nobody knows before the first.
+#[derive(Debug, Clone, Default)]
+struct Rounds {
+    begun: u32,
+    gave: Vec<u32>,
+}
+
+impl Rounds {
+    fn begin(&mut self, nodes: usize) {
+        self.begun = self.begun.saturating_add(1);
+        self.gave.resize(nodes, 0);
+    }
+
+    fn gave(&mut self, node: NodeIndex) {
+        if let Some(round) = self.gave.get_mut(node) {
+            *round = self.begun;
+        }
+    }
+
+    fn of(&self, node: NodeIndex) -> u32 {
+        self.gave.get(node).copied().unwrap_or(0)
+    }
 }
 
 /// The moment a decision is made at, and the randomness it may use.
@@ -245,6 +271,9 @@ pub enum Refusal {
     /// The task has the wrong shape.
     #[error("the input does not fit the flow: {0}")]
     Task(String),
+    /// The task is larger than an event may be.
+    #[error("the input does not fit the flow: {0}")]
+    TooLarge(String),
     /// A write to the state does not fit.
     #[error("the state does not fit the flow: {0}")]
     State(String),
@@ -268,6 +297,24 @@ pub enum Refusal {
     /// A hook refused.
     #[error("a hook refused the run: {0}")]
     Hook(String),
+}
+
+impl Refusal {
+    /// The code of the failure that it is to a node whose work is the run.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Task(_) | Self::State(_) => ErrorCode::Schema,
+            Self::TooLarge(_) => ErrorCode::TooLarge,
+            Self::Hook(_) => ErrorCode::Hook,
+            Self::Started(_)
+            | Self::Ended(_)
+            | Self::UnderWay(_)
+            | Self::Late(_)
+            | Self::NotPending(_)
+            | Self::Answer { .. }
+            | Self::Message(_) => ErrorCode::Failed,
+        }
+    }
 }
 
 impl Scheduler {
@@ -304,6 +351,7 @@ impl Scheduler {
             canceller: String::new(),
             limit: None,
             clock: Clockwork::default(),
+            rounds: Rounds::default(),
             last: 0,
             before: 0,
             flow,
@@ -430,6 +478,16 @@ impl Scheduler {
         self.spots[node].output.as_ref()
     }
 
+    /// What the run inside a node came to that ended without having completed.
+    pub fn partial(&self, node: NodeIndex) -> Option<&Json> {
+        self.spots[node].rare().partial.as_ref()
+    }
+
+    /// Whether any node has given something, or the run inside one has.
+    pub fn has_given(&self) -> bool {
+        (0..self.spots.len()).any(|node| self.output(node).or(self.partial(node)).is_some())
+    }
+
     /// What a node counted when it last ended.
     pub fn telemetry(&self, node: NodeIndex) -> Option<&Telemetry> {
         self.spots[node].rare().telemetry.as_deref()
@@ -454,10 +512,12 @@ impl Scheduler {
         (spot.status == Status::Executing && self.attempt(attempt.node) == attempt).then_some(())
     }
 
-    /// The same for one that may wait for the run inside it.
+    /// The same for one that may wait for the run inside it; not one that took too long, whose end is to be told.
     pub fn executing_inside(&self, attempt: Attempt) -> Option<()> {
-        let open = matches!(self.spots[attempt.node].status, Status::Executing | Status::Interrupted);
-        (open && self.attempt(attempt.node) == attempt).then_some(())
+        let spot = &self.spots[attempt.node];
+        let open = matches!(spot.status, Status::Executing | Status::Interrupted);
+        let is_over = spot.rare().prevented.is_some();
+        (open && !is_over && self.attempt(attempt.node) == attempt).then_some(())
     }
 
     /// Whether the work of a node is a run of its own.

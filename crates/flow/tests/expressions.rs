@@ -238,6 +238,38 @@ fn functions_on_texts_lists_and_numbers() {
 }
 
 #[test]
+fn conversions_are_those_of_cel() {
+    check(expect![[r#"
+        type(1) == int  =>  true
+        type(1.5) == double && type('a') == string && type(true) == bool && type(null) == null_type  =>  true
+        type([]) == list && type({}) == map  =>  true
+        type(1) == double  =>  false
+        type(1) == 'int'  =>  true
+        type(state.drafts) == int ? state.drafts : 0  =>  2
+        [1].map(int, int + 1)  =>  [2]
+        int(true)  =>  error at 1: `int` cannot take the boolean true
+        int(9.21e18)  =>  9210000000000000000
+        int(9223372036854775807.0)  =>  error at 1: `int` cannot take the number 9.223372036854776e+18
+        int(-7.9)  =>  -7
+        int(null)  =>  error at 1: `int` cannot take null
+        string(1.0)  =>  "1"
+        string(-4.5e-3)  =>  "-0.0045"
+        string(123.456)  =>  "123.456"
+        string(1e21)  =>  "1000000000000000000000"
+        string(18446744073709551615.0)  =>  "18446744073709552000"
+        string([1.0])  =>  "[1.0]"
+        bool('TRUE') && bool('t') && bool('1') && !bool('False')  =>  true
+        bool('TrUe')  =>  error at 1: `bool` cannot take the text "TrUe"
+        bool(1)  =>  error at 1: `bool` cannot take the number 1
+        double(true)  =>  error at 1: `double` cannot take the boolean true
+        'héy'.split('')  =>  ["h","é","y"]
+        ''.split(',')  =>  [""]
+        uint  =>  no expression: unknown name `uint` (known are task, input, state, output, outputs, status, executions, item, memory) (at column 1)
+        type  =>  no expression: unknown name `type` (known are task, input, state, output, outputs, status, executions, item, memory) (at column 1)
+    "#]]);
+}
+
+#[test]
 fn texts_and_comments() {
     check(expect![[r#"
         "a\n\t\"\\"  =>  "a\n\t\"\\"
@@ -456,6 +488,7 @@ fn what_cannot_be_right_is_found_before_it_runs() {
         'a' + 1 == 'a1'  =>  5: `+` cannot take a text and an integer; did you mean `string(…)`?
         state.notes[0] == 1  =>  16: a text and an integer are compared: that never holds; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
         state.notes['a']  =>  12: no member "a" in a list; only an object has members: leave the name out
+        int(state.approved) == 1  =>  1: `int` wants a number or a text, found a boolean; give it a number or a text
         -state.name == 1  =>  1: `-` wants a number, found a text; turn the text into a number with `int(…)`
         state.mode == 1  =>  12: a text and an integer are compared: that never holds; turn the text into a number with `int(…)`, or the number into a text with `string(…)`
         state.approved ? 1 : 2  =>  a condition must be true or false, this is an integer; compare it with a number, as in `… > 0`

@@ -164,6 +164,15 @@ fn a_flow_gives_a_document_that_gives_the_flow() {
 }
 
 #[test]
+fn a_flow_that_has_run_can_be_gone_on_with_whatever_is_found_in_it_today() {
+    let text = r#"{"antiphon": 1, "name": "n", "state": {"n": {"type": "integer"}},
+        "nodes": {"a": {"function": "1", "set": {"n": "'x'"}, "timeout": "0s"}}}"#;
+    assert_eq!(read(text).expect_err("it cannot come to anything").0.len(), 2);
+    Flow::from_document(&serde_json::from_str(text).expect("JSON"))
+        .unwrap_or_else(|problems| panic!("{problems}"));
+}
+
+#[test]
 fn all_mistakes_are_told_at_once_each_with_its_place() {
     check(
         "antiphon: 1\nname: 7\nstat: {}\nstate:\n  drafts: {type: integer, default: none, reduce: append}\n  x: {type: strng}\nnodes:\n  a: {agnt: {}}\n  b: {function: \"state.draft + 1\", timeout: 5, effect: prue}\n  c: {function: '1 +', set: {draft: 1}}\n  d: {agent: {model: gpt}, tool: x}\nedges:\n  - a -> bb\n  - {from: a, to: b, wen: x}\n  - {from: b, to: c, when: state.drafts}\n  - a b\nlimits: {max_node_executions: 0}\n",
@@ -174,7 +183,7 @@ fn all_mistakes_are_told_at_once_each_with_its_place() {
             flow.yaml:5:50: error: state key `drafts`: `append` wants a key of type array, this is an integer; of its type there are `last`, `first`, `sum`, `max`, `min`
             flow.yaml:6:13: error: no JSON Schema: "strng" fits none of the allowed forms; write a schema, such as `{type: string}`
             flow.yaml:8:7: error: the node has no member `agnt`; did you mean `agent`?
-            flow.yaml:9:17: error: the state has no key `draft`; did you mean `state.drafts`?
+            flow.yaml:9:18: error: the state has no key `draft`; did you mean `state.drafts`?
             flow.yaml:9:45: error: expected a duration such as `30s`, found `5`; write it as `30s`
             flow.yaml:9:56: error: expected `pure`, `read`, `write`, `external` or `human`, found `prue`; did you mean `pure`?
             flow.yaml:10:21: error: in the expression `1 +`: expected a value, found the end; write an expression, such as `state.drafts < 3` or `'dear ' + input`
@@ -229,12 +238,12 @@ edges:
     check(
         "antiphon: 1\nstate: {n: {type: integer}}\nnodes:\n  a: {function: \"outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 || 'x' + 1 == ''\"}\n",
         expect![[r#"
-            flow.yaml:4:17: error: there is no node `zz`; there are a
-            flow.yaml:4:17: error: the state has no key `m`; there are n
-            flow.yaml:4:17: error: `+` cannot take a text and an integer; did you mean `string(…)`?
+            flow.yaml:4:18: error: there is no node `zz`; there are a
             flow.yaml:4:37: error: in the expression `outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 ||…`: unknown name `sttate`; did you mean `state`? (known are task, input, state, output, outputs, status, executions, item, memory)
             flow.yaml:4:54: error: in the expression `outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 ||…`: unknown function `foo`; did you mean `floor`?
-            flow.yaml:4:67: error: in the expression `outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 ||…`: unknown name `bar` (known are task, input, state, output, outputs, status, executions, item, memory); write an expression, such as `state.drafts < 3` or `'dear ' + input`"#]],
+            flow.yaml:4:58: error: the state has no key `m`; there are n
+            flow.yaml:4:67: error: in the expression `outputs.zz == 1 || sttate.n == 2 || foo(state.m, bar) > 1 ||…`: unknown name `bar` (known are task, input, state, output, outputs, status, executions, item, memory); write an expression, such as `state.drafts < 3` or `'dear ' + input`
+            flow.yaml:4:83: error: `+` cannot take a text and an integer; did you mean `string(…)`?"#]],
     );
     // Nor does one that leaves the flow without a beginning.
     check(
@@ -277,13 +286,13 @@ nodes:
             flow.yaml:10:52: warning: an answer to `e` has to be one of its `options` and to fit its `schema`; take one of the two out
             flow.yaml:10:81: error: `e` wants texts of at least 5 and at most 1 characters; let `min` be the smaller one
             flow.yaml:11:18: error: `f` wants texts of at least 2 and at most 1 characters; let `min` be the smaller one
-            flow.yaml:12:32: warning: `g` says what happens when nobody answers in time, and has no `timeout`; add `timeout: …`, or take it out"#]],
+            flow.yaml:12:66: warning: `g` says what happens when nobody answers in time, and has no `timeout`; add `timeout: …`, or take it out"#]],
     );
 }
 
 #[test]
 fn what_only_seems_missing_is_not_told() {
-    // Its fallback, its edge, all its edges could not be read.
+    // Its fallback, its edge, its bounds, all its edges could not be read.
     check(
         "antiphon: 1\nentry: a\nnodes: {a: {function: '1', fallbak: b}, b: {function: '2'}}\n",
         expect!["flow.yaml:3:28: error: the node has no member `fallbak`; did you mean `fallback`?"],
@@ -293,6 +302,12 @@ fn what_only_seems_missing_is_not_told() {
         expect![
             "flow.yaml:4:9: error: expected an edge such as `a -> b`, found `a => b`; ids of nodes have no spaces; `{from, to, when}` is the long form"
         ],
+    );
+    check(
+        "antiphon: 1\nentry: a\nnodes: {a: {function: '1'}}\nedges: [a -> a]\nlimits: {execution_timeout: 5, max_node_executions: 0}\n",
+        expect![[r#"
+            flow.yaml:5:29: error: expected a duration such as `30s`, found `5`; write it as `30s`
+            flow.yaml:5:53: error: expected a whole number of at least 1, found `0`; write it as `1`"#]],
     );
     check(
         "antiphon: 1\nentry: a\nnodes: {a: {function: '1'}, b: {function: '2'}}\nedgs: [a -> b]\n",
@@ -320,7 +335,7 @@ fn mistakes_in_a_node_are_told() {
         {tool: x, retry: {backoff: expo}}  =>  23: the retry has no `max`; add `max: …` | 33: expected `fixed`, `linear` or `exponential`, found `expo`; did you mean `exponential`?
         {tool: x, timeout: 5 minutes}  =>  25: no duration: "5 minutes" needs a unit after each number: `ms`, `s`, `m` or `h`; write it as `30s`
         {tool: x, join: none}  =>  22: expected `all` or `any`, found `none`; write `all`, or leave it out
-        {tool: x, join: 0}  =>  22: expected a whole number of at least 1, found `0`; write it as `1` | 22: `n` waits for 0 of its sources, and it has 0; leave it out
+        {tool: x, join: 0}  =>  22: expected a whole number of at least 1, found `0`; write it as `1`
         {tool: x, idempotent: maybe}  =>  28: expected true or false, found a text; write `true`, or leave it out
         {tool: x, output: {type: strng}}  =>  31: no JSON Schema: "strng" fits none of the allowed forms; write a schema, such as `{type: string}`
         {tool: x, output: string}  =>  24: no JSON Schema: "string" is not of types "boolean", "object"; write a schema, such as `{type: string}`
@@ -330,12 +345,17 @@ fn mistakes_in_a_node_are_told() {
         {tool: x, guardrails: [secrets]}  =>  28: expected a mapping for the guardrails, found a list; write `{…: …}`
         {tool: x, guardrails: {input: [{secrets: true, action: reroute}]}}  =>  61: `reroute` needs the node to go to, as `to`; add `to: <node>`
         {tool: x, guardrails: {input: [{secrets: true, to: y}]}}  =>  57: `to` is for `action: reroute`; take it out
+        {tool: x, guardrails: {output: [{must_mtch: a}, secrets, {schema: {type: string, maxLength: 2}, action: sanitize}]}}  =>  39: the guard has no member `must_mtch`; did you mean `must_match`? | 110: what the guardrail `schema` of `n` finds cannot be taken out; let it `block` or `warn`; `sanitize` is for `secrets`, `personal`, `must_not_match` and a `length` with `max`
+        {tool: x, guardrails: {input: [{must_match: a, action: sanitize}], output: [{length: {min: 1}, action: sanitize}]}}  =>  61: what the guardrail `must_match` of `n` finds cannot be taken out; let it `block` or `warn`; `sanitize` is for `secrets`, `personal`, `must_not_match` and a `length` with `max` | 109: what the guardrail `length` of `n` finds cannot be taken out; let it `block` or `warn`; `sanitize` is for `secrets`, `personal`, `must_not_match` and a `length` with `max`
+        {guardrail: [{must_match: a, action: sanitize}]}  =>  43: what the guardrail `must_match` of `n` finds cannot be taken out; let it `block` or `warn`; `sanitize` is for `secrets`, `personal`, `must_not_match` and a `length` with `max`
+        {map: {over: "[1]", node: {tool: x, guardrails: {input: [{must_match: a, action: sanitize}]}}}}  =>  87: what the guardrail `must_match` of `n` finds cannot be taken out; let it `block` or `warn`; `sanitize` is for `secrets`, `personal`, `must_not_match` and a `length` with `max`
+        {tool: x, guardrails: {input: [{secrets: true, action: sanitize}, {personal: true, action: sanitize}, {must_not_match: a, action: sanitize}, {length: {min: 1, max: 2}, action: sanitize}]}}  =>  fine
         {map: {over: "[1]", node: {tool: x, guardrails: {output: [{secrets: true, action: reroute, to: n}]}}}}  =>  12: a guardrail of the node inside `n` cannot reroute: items have no edges; let it `block` or `sanitize`, or put it on the map itself
         {tool: x, retry: {max: 1, jitter: 2}}  =>  40: expected a number from 0 to 1, found `2`; write it as `0.5`
         {tool: x, max_executions: 99999999999}  =>  fine
         {map: {over: "task"}}  =>  12: the map has no `node`; add `node: …`
         {map: {over: "task", node: {tool: x, set: {j: 1}}}}  =>  52: `n` sets `j`, which is no key of the state; there are k
-        {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  44: there is no node `m`; there are n
+        {map: {over: "task", node: {function: "outputs.m + state.k"}}}  =>  45: there is no node `m`; there are n
         {map: {over: "5", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer; for a single value put it in brackets
         {map: {over: "state.k", node: {tool: x}}}  =>  19: `over` must give a list, this is an integer; for a single value put it in brackets
         {map: {over: "task", node: {}}}  =>  33: the node needs one of `agent`, `swarm`, `function`, `command`, `tool`, `flow`, `router`, `human`, `guardrail` or `map`; add `agent: …`
@@ -345,7 +365,7 @@ fn mistakes_in_a_node_are_told() {
         {agent: {model: gpt}}  =>  22: there is no model `gpt`; add it under `models`
         {agent: {model: {provider: openai}, tools: search}}  =>  49: expected a list, found a text; write `[…]`
         {function: "stat.k"}  =>  18: in the expression `stat.k`: unknown name `stat`; did you mean `state`? (known are task, input, state, output, outputs, status, executions, item, memory)
-        {function: "'a' + state.k"}  =>  17: `+` cannot take a text and an integer; did you mean `string(…)`?
+        {function: "'a' + state.k"}  =>  22: `+` cannot take a text and an integer; did you mean `string(…)`?
         {function: ["1"]}  =>  17: expected a mapping, or an expression in quotes, found a list; write an expression, such as `state.drafts < 3`
         []  =>  6: expected a mapping for the node, found a list; write `{…: …}`
         x  =>  6: expected a mapping for the node, found a text; write `{…: …}`
@@ -353,23 +373,216 @@ fn mistakes_in_a_node_are_told() {
 }
 
 #[test]
-fn what_is_no_yaml_is_told_with_its_place() {
-    for (text, said) in [
-        ("", "flow.yaml:1:1: error: the file is empty"),
-        ("a: [1", "flow.yaml:2:1: error: no YAML"),
-        ("a: 1\na: 2", "flow.yaml:2:1: error: `a` is there twice, first in line 1"),
-        ("a: 1\n---\nb: 2", "flow.yaml:2:1: error: a file holds one flow"),
-        ("a: *x", "flow.yaml:1:4: error: no YAML"),
-        ("a: &x [*x]", "flow.yaml:1:8: error: the alias stands for something that contains it"),
-        ("a: !!str 1", "flow.yaml:1:"),
-        ("{[1]: 2}", "flow.yaml:1:2: error: the name of a member must be a text"),
-        ("[]", "flow.yaml:1:1: error: expected a mapping for the flow, found a list"),
-        (&"[".repeat(100), "nested too deep, at most 64"),
-        (&" ".repeat(file::SIZE_MAX + 1), "at most 1048576 are allowed"),
-    ] {
-        let problems = read(text).expect_err(said).to_string();
-        assert!(problems.contains(said), "{said}: {problems}");
+fn what_can_never_be_written_given_or_gone_to_is_told() {
+    let state = "
+  n: {type: integer, default: 0}
+  once: {type: string, reduce: first}
+  mode: {enum: [fast, slow]}
+  names: {type: array, items: {type: string}, default: [], reduce: append}
+  lists: {type: array, items: {type: array}, default: [], reduce: append}
+  total: {type: integer, default: 0, reduce: sum}
+  best: {type: integer, reduce: max}
+  facts: {type: object, properties: {size: {type: integer}}, reduce: merge}
+  maybe: {type: [integer, 'null'], reduce: sum}
+  any: {}";
+    let table = expect![[r#"
+        {function: "1", set: {n: "2", once: "'a'", mode: "'fast'", names: "'a'", lists: "[[1]]", total: "2.0", best: "1.5", facts: "{'size': 1}", maybe: "1", any: "[]"}}  =>  fine
+        {function: "1", set: {n: input, once: task, mode: state.mode, names: input, lists: state.names, total: outputs.last, best: dyn('x'), facts: input}}  =>  fine
+        {function: "1", set: {n: "'x'"}}  =>  32: expected an integer for `n`, found the text "x"; give it an integer
+        {function: "1", set: {n: "true"}}  =>  32: expected an integer for `n`, found the boolean true; give it an integer
+        {function: "1", set: {n: "[1]"}}  =>  32: expected an integer for `n`, found a list; give it an integer
+        {function: "1", set: {n: "1.5"}}  =>  32: the value for `n` does not fit: 1.5 is not of type "integer"; write a value that fits its schema
+        {function: "1", set: {n: "-1.5"}}  =>  32: the value for `n` does not fit: -1.5 is not of type "integer"; write a value that fits its schema
+        {function: "1", set: {n: "null"}}  =>  32: expected an integer for `n`, found null; give it an integer
+        {function: "1", set: {n: "input == 1 ? 1 : state.once"}}  =>  49: expected an integer for `n`, found a text; turn the text into a number with `int(…)`
+        {function: "1", set: {n: "1 + 'a'"}}  =>  34: `+` cannot take an integer and a text; did you mean `string(…)`?
+        {function: "1", set: {once: "1"}}  =>  35: expected a text for `once`, found the number 1; put it in quotes of its own: `'…'`
+        {function: "1", set: {mode: "'medium'"}}  =>  35: the value for `mode` does not fit: "medium" is not one of "fast" or "slow"; write a value that fits its schema
+        {function: "1", set: {mode: "input ? 'fast' : 'slw'"}}  =>  52: the value for `mode` does not fit: "slw" is not one of "fast" or "slow"; write a value that fits its schema
+        {function: "1", set: {names: "1"}}  =>  36: expected a text for an item of `names`, found the number 1; put it in quotes of its own: `'…'`
+        {function: "1", set: {names: "['a', 1]"}}  =>  42: expected a text for an item of `names`, found the number 1; put it in quotes of its own: `'…'`
+        {function: "1", set: {names: "['a', state.n]"}}  =>  42: expected a text for an item of `names`, found an integer; turn it into a text with `string(…)`
+        {function: "1", set: {names: "state.n"}}  =>  36: expected a text for an item of `names`, found an integer; turn it into a text with `string(…)`
+        {function: "1", set: {lists: "[1]"}}  =>  37: expected a list for an item of `lists`, found the number 1; put it in brackets to make a list of it
+        {function: "1", set: {total: "'1'"}}  =>  36: expected an integer for `total`, found the text "1"; give it an integer
+        {function: "1", set: {total: "0.5"}}  =>  36: with 0.5 the sum of `total` is no integer; add an integer, or let its type be `number`
+        {function: "1", set: {best: "'x'"}}  =>  35: expected a number for `best`, found the text "x"; give it a number
+        {function: "1", set: {facts: "[1]"}}  =>  36: expected an object for `facts`, found a list; give it an object
+        {function: "1", set: {facts: "{'size': 'big', 'more': 1}"}}  =>  45: expected an integer for `size` of `facts`, found the text "big"; give it an integer
+        {function: "1", set: {maybe: "'x'"}}  =>  36: expected a number for `maybe`, found the text "x"; give it a number
+        {map: {over: "[1]", node: {function: "1", set: {n: "'x'"}}}}  =>  58: expected an integer for `n`, found the text "x"; give it an integer
+        {function: "'x'", output: {type: integer}}  =>  18: expected an integer for the output of `n`, found the text "x"; give it an integer
+        {function: {output: "{'a': [state.n]}"}, output: {type: object, properties: {a: {type: array, items: {type: string}}}}}  =>  34: expected a text for an item of `a` of the output of `n`, found an integer; turn it into a text with `string(…)`
+        {function: "'long'", output: {type: string, maxLength: 2}}  =>  18: the value for the output of `n` does not fit: "long" is longer than 2 characters; write a value that fits its schema
+        {function: "input", output: {type: integer}}  =>  fine
+        {router: "1"}  =>  16: expected a text for the node to go to, found the number 1; put it in quotes of its own: `'…'`
+        {router: "'nope'"}  =>  16: `n` has no edge to `nope`; add an edge to it, or choose `last` or `other`
+        {router: "'las'"}  =>  16: `n` has no edge to `las`; did you mean `last`?
+        {router: "state.n > 1 ? 'last' : 'nope'"}  =>  39: `n` has no edge to `nope`; add an edge to it, or choose `last` or `other`
+        {router: "state.n"}  =>  16: expected a text for the node to go to, found an integer; turn it into a text with `string(…)`
+        {router: "[]"}  =>  16: expected a text for the node to go to, found a list; give it a text
+        {router: "input"}  =>  fine
+        {flow: {antiphon: 1, name: in, input: {type: string}, nodes: {x: {function: task}}}, input: state.n}  =>  98: expected a text for the task of `in`, found an integer; turn it into a text with `string(…)`
+    "#]];
+    let mut lines = String::new();
+    for line in table.data().trim_matches(['\n', ' ']).lines() {
+        let node = line.split("  =>").next().unwrap_or_default().trim();
+        let edges = "[n -> last, n -> other]";
+        let text = format!(
+            "antiphon: 1\nstate:{state}\nnodes:\n  n: {node}\n  last: {{function: '1'}}\n  other: {{function: '1'}}\nedges: {edges}\n"
+        );
+        let said = match read(&text) {
+            Ok(_) => "fine".to_owned(),
+            Err(problems) => problems.to_string().replace("flow.yaml:14:", "").replace("error: ", ""),
+        };
+        writeln!(lines, "{node}  =>  {said}").expect("a text takes it");
     }
+    table.assert_eq(&lines);
+    // A node may be called as a number is written.
+    check(
+        "antiphon: 1\nnodes: {n: {router: '1'}, '1': {function: task}}\nedges: [n -> 1]\n",
+        expect!["fine"],
+    );
+}
+
+#[test]
+fn one_mistake_is_told_once_and_at_the_value() {
+    check(
+        "\
+antiphon: 1
+limits: {max_concurrency: 0, execution_timeout: 0s, max_node_executions: 0}
+models: {m: {provider: scripted, max_tokens: 0, replies: []}}
+nodes:
+  a: {function: '1', join: 0, max_executions: 0, timeout: 0s}
+  b: {map: {over: '[1]', max_parallel: 0, node: {function: '1', max_executions: 0, timeout: 0s}}}
+  c: {agent: {model: m, max_iterations: 0}}
+  d: {swarm: {agents: {x: {model: m}}, max_turns: 0}}
+  e: {function: '1', join: 2}
+edges: [a -> e]
+",
+        expect![[r#"
+            flow.yaml:2:27: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:2:49: error: the `execution_timeout` is 0, which nothing can keep; leave it out for no timeout
+            flow.yaml:2:74: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:3:46: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:5:28: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:5:47: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:5:59: error: the timeout of `a` is 0, which nothing can keep; leave it out for no timeout
+            flow.yaml:6:40: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:6:81: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:6:93: error: the timeout of `b` is 0, which nothing can keep; leave it out for no timeout
+            flow.yaml:7:41: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:8:51: error: expected a whole number of at least 1, found `0`; write it as `1`
+            flow.yaml:9:28: error: `e` waits for 2 of its sources, and it has 1; write `1`, or leave it out"#]],
+    );
+}
+
+#[test]
+fn what_is_no_yaml_is_told_with_its_place_and_what_to_do() {
+    let mut said = String::new();
+    for text in [
+        "",
+        "# nothing but this\n",
+        "nodes:\n\ta: {function: task}\n",
+        "nodes:\n  a: {function: task\n",
+        "nodes:\n  a: {function: task\n  b: {function: task}\n",
+        "nodes: {\n  a: {function: task}\n  b: {function: task}\n}\n",
+        "nodes:\n  a: {function: [1, 2}\n",
+        "nodes: {a: {function: task}}}\n",
+        "nodes:\n  a: {function: \"1}\n",
+        "nodes:\n  a: {function: \"\\q\"}\n",
+        "nodes:\n  a: function: 1\n",
+        "nodes\n  a: {function: 1}\n",
+        "nodes:\n  a: {function: task}\n b: {function: task}\n",
+        "nodes:\n  a: {function: @x}\n",
+        "a: [1",
+        "a: 1\na: 2",
+        "a: 1\n---\nb: 2",
+        "a: *x",
+        "a: &x [*x]",
+        "a: !!str 1",
+        "{[1]: 2}",
+        "[]",
+        "\0",
+        &"[".repeat(100),
+        &" ".repeat(file::SIZE_MAX + 1),
+    ] {
+        let problems = read(text).expect_err(text).0;
+        assert!(problems.iter().all(|problem| problem.help.is_some() && problem.place.line > 0), "{text}");
+        let shown: String = text.chars().take(60).collect();
+        let told = problems.last().expect("never empty").to_string().replace("flow.yaml:", "");
+        writeln!(said, "{shown:?}: {told}").expect("a text takes it");
+    }
+    expect![[r##"
+        "": 1:1: error: the file is empty; begin it with `antiphon: 1`
+        "# nothing but this\n": 1:1: error: the file is empty; begin it with `antiphon: 1`
+        "nodes:\n\ta: {function: task}\n": 2:1: error: no YAML: tabs disallowed within this context (block indentation); indent with spaces
+        "nodes:\n  a: {function: task\n": 2:6: error: no YAML: this `{` is not closed; add a `}`
+        "nodes:\n  a: {function: task\n  b: {function: task}\n": 3:4: error: no YAML: while parsing a flow mapping, did not find expected ',' or '}'; put a comma before it, or close the `{` of line 2 with `}`
+        "nodes: {\n  a: {function: task}\n  b: {function: task}\n}\n": 3:3: error: no YAML: while parsing a flow mapping, did not find expected ',' or '}'; put a comma before it, or close the `{` of line 1 with `}`
+        "nodes:\n  a: {function: [1, 2}\n": 2:22: error: no YAML: while parsing a flow sequence, expected ',' or ']'; put a comma before it, or close the `[` of line 2 with `]`
+        "nodes: {a: {function: task}}}\n": 1:29: error: no YAML: misplaced bracket; take the bracket out; a text with brackets stands in quotes
+        "nodes:\n  a: {function: \"1}\n": 2:17: error: no YAML: while scanning a quoted scalar, found unexpected end of stream; close the quote that begins here
+        "nodes:\n  a: {function: \"\\q\"}\n": 2:17: error: no YAML: while parsing a quoted scalar, found unknown escape character; for a backslash write `\\`, or put the text in single quotes
+        "nodes:\n  a: function: 1\n": 2:14: error: no YAML: mapping values are not allowed in this context; put what is within on lines of its own, after a name and its colon; a text with a colon stands in quotes
+        "nodes\n  a: {function: 1}\n": 2:4: error: no YAML: mapping values are not allowed in this context; put what is within on lines of its own, after a name and its colon; a text with a colon stands in quotes
+        "nodes:\n  a: {function: task}\n b: {function: task}\n": 3:2: error: no YAML: while parsing a block mapping, did not find expected key; let what belongs together begin in the same column
+        "nodes:\n  a: {function: @x}\n": 2:17: error: no YAML: unexpected character: `@'; a text that begins with this character stands in quotes
+        "a: [1": 1:4: error: no YAML: this `[` is not closed; add a `]`
+        "a: 1\na: 2": 2:1: error: `a` is there twice, first in line 1; give one of them another name
+        "a: 1\n---\nb: 2": 2:1: error: a second document begins here, and a file holds one; take out the `---` and what follows it
+        "a: *x": 1:4: error: no YAML: while parsing node, found unknown anchor; mark what is meant with `&` and this name before it; a text that begins with `*` stands in quotes
+        "a: &x [*x]": 1:8: error: the alias stands for something that contains it; write out what is meant
+        "a: !!str 1": 1:4: error: tags are not supported; write the value as it is, without `!`
+        "{[1]: 2}": 1:2: error: the name of a member must be a text; write a name, or put the text in quotes
+        "[]": 1:1: error: expected a mapping for the flow, found a list; write `{…: …}`
+        "\0": 1:1: error: no YAML: found unprintable character; take it out: a flow is written as text
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[": 1:66: error: nested too deep, at most 64 levels are allowed; put parts of it into flows of their own
+        "                                                            ": 1:1: error: the file is 1048577 bytes long, at most 1048576 are allowed; put parts of it into flows of their own
+    "##]].assert_eq(&said);
+}
+
+#[test]
+fn a_file_that_is_named_json_is_json() {
+    let mut said = String::new();
+    for text in [
+        r#"{"antiphon": 1, "nodes": {"a": {"function": "task"}}}"#,
+        "{\n\t\"antiphon\": 1,\n\t\"nodes\": {\n\t\t\"a\": {\"functio\": \"task\"}}}",
+        r#"{"antiphon": 1, "nodes": {"a": {"function": "task"},}}"#,
+        r#"{"antiphon": 1, "antiphon": 1, "nodes": {"a": {"function": "task"}}}"#,
+        r#"{"antiphon": 1, "nodes": {"ä": {"function": "task"}}} # so"#,
+        r#"{"antiphon": 1, "nodes": {"ä": {"function": 'task'}}}"#,
+        r#"{"antiphon": 1, nodes: {"a": {"function": "task"}}}"#,
+        r#"{"antiphon": 1, "nodes": {"a": {"function" "task"}}}"#,
+        r#"{"antiphon": 1 "nodes": {}}"#,
+        "{\"antiphon\": 1,\n \"nodes\": {\"a\":\n",
+        "antiphon: 1\n",
+        "{\"name\": \"a\tb\"}",
+        r#"{"name": "\q"}"#,
+        "",
+    ] {
+        let told = match file::read("flow.json", text, &nothing) {
+            Ok(_) => "fine".to_owned(),
+            Err(problems) => problems.to_string().replace("flow.json:", ""),
+        };
+        writeln!(said, "{text:?}: {told}").expect("a text takes it");
+    }
+    expect![[r#"
+        "{\"antiphon\": 1, \"nodes\": {\"a\": {\"function\": \"task\"}}}": fine
+        "{\n\t\"antiphon\": 1,\n\t\"nodes\": {\n\t\t\"a\": {\"functio\": \"task\"}}}": 4:9: error: the node has no member `functio`; did you mean `function`?
+        "{\"antiphon\": 1, \"nodes\": {\"a\": {\"function\": \"task\"},}}": 1:53: error: no JSON: trailing comma; take the comma out
+        "{\"antiphon\": 1, \"antiphon\": 1, \"nodes\": {\"a\": {\"function\": \"task\"}}}": 1:17: error: `antiphon` is there twice, first in line 1; give one of them another name
+        "{\"antiphon\": 1, \"nodes\": {\"ä\": {\"function\": \"task\"}}} # so": 1:55: error: no JSON: trailing characters; take out what follows the value
+        "{\"antiphon\": 1, \"nodes\": {\"ä\": {\"function\": 'task'}}}": 1:45: error: no JSON: expected value; texts stand in double quotes, and there are no comments; a file that ends in `.yaml` may say more
+        "{\"antiphon\": 1, nodes: {\"a\": {\"function\": \"task\"}}}": 1:17: error: no JSON: key must be a string; put the name in double quotes
+        "{\"antiphon\": 1, \"nodes\": {\"a\": {\"function\" \"task\"}}}": 1:44: error: no JSON: expected `:`; put a colon after the name
+        "{\"antiphon\": 1 \"nodes\": {}}": 1:16: error: no JSON: expected `,` or `}`; put a comma in between, or close what is open
+        "{\"antiphon\": 1,\n \"nodes\": {\"a\":\n": 2:15: error: no JSON: EOF while parsing a value; close what is open
+        "antiphon: 1\n": 1:1: error: no JSON: expected value; texts stand in double quotes, and there are no comments; a file that ends in `.yaml` may say more
+        "{\"name\": \"a\tb\"}": 1:12: error: no JSON: control character (\u0000-\u001F) found while parsing a string; write it as an escape, such as `\n` or `\t`
+        "{\"name\": \"\\q\"}": 1:12: error: no JSON: invalid escape; for a backslash write `\\`
+        "": 1:1: error: the file is empty; begin it with `antiphon: 1`
+    "#]].assert_eq(&said);
 }
 
 #[test]
@@ -517,9 +730,9 @@ edges:
             flow.yaml:7:87: error: `b` sets `conut`, which is no key of the state; did you mean `count`?
             flow.yaml:8:15: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
             flow.yaml:9:22: error: `item` stands for nothing here; there is an item in the node of a `map`; what a node gets is `input`
-            flow.yaml:9:45: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
+            flow.yaml:9:53: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
             flow.yaml:9:76: error: `each` sets `conut`, which is no key of the state; did you mean `count`?
-            flow.yaml:10:74: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
+            flow.yaml:10:81: error: `output` stands for nothing here; an output is seen by `set` and by the conditions of edges; that of another node is `outputs.NODE`
             flow.yaml:12:38: error: `item` stands for nothing here; there is an item in the node of a `map`; what a node gets is `input`"#]],
     );
 }

@@ -229,6 +229,7 @@ pub(super) fn joins(subjects: &mut Subjects<'_>) {
         {
             let help = match entering.len() {
                 0 => "leave it out".to_owned(),
+                1 => "write `1`, or leave it out".to_owned(),
                 most => format!("write a number from 1 to {most}, `any` or `all`"),
             };
             let message = format!("`{id}` waits for {count} of its sources, and it has {}", entering.len());

@@ -4,35 +4,38 @@ use std::collections::{BTreeMap, HashSet};
 
 use antiphon_event::near::help;
 
-use super::{Problem, Subject, Subjects};
+use super::wanted::{wanted, ways};
+use super::{Problem, Spot, Subject, Subjects};
 use crate::definition::{Node, When, Work};
 use crate::expr::{Expression, Root, Type, TypeProblem, Types};
 use crate::guard::Action;
 use crate::moment::Formula;
 use crate::state::{self, Key, Reduce};
 
+const NO_TIMEOUT: &str = "leave it out for no timeout";
 const AT_LEAST_ONE: &str = "let it be 1 or more, or leave it out for no bound";
 
 /// Settings are possible, and fit the kind of work.
 pub(super) fn members(subjects: &mut Subjects<'_>) {
     let flow = subjects.flow;
-    if flow.settings.limits.max_concurrency == Some(0) {
-        subjects.found.push(
-            Problem::error(Subject::Setting("limits"), "`max_concurrency` of 0 lets nothing run")
-                .help(AT_LEAST_ONE),
-        );
+    let limits = &flow.settings.limits;
+    let mut refuse = |member, message, help| {
+        subjects.found.push(Problem::error(Subject::Setting(member), message).help(help));
+    };
+    if limits.max_concurrency == Some(0) {
+        refuse("limits.max_concurrency", "`max_concurrency` of 0 lets nothing run", AT_LEAST_ONE);
     }
-    for (at, (id, node)) in flow.nodes.iter().enumerate() {
+    if limits.execution_timeout.is_some_and(|timeout| timeout.is_zero()) {
+        let message = "the `execution_timeout` is 0, which nothing can keep";
+        refuse("limits.execution_timeout", message, NO_TIMEOUT);
+    }
+    for Spot { at, path, id, node } in subjects.nodes() {
         let mut complain = |member: &str, message: String, help: &str| {
-            let subject = Subject::Member(at, member.to_owned());
+            let subject = Subject::Member(at, format!("{path}{member}"));
             subjects.found.push(Problem::error(subject, message).help(help));
         };
         if node.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            complain(
-                "timeout",
-                format!("the timeout of `{id}` is 0, which nothing can keep"),
-                "leave it out for no timeout",
-            );
+            complain("timeout", format!("the timeout of `{id}` is 0, which nothing can keep"), NO_TIMEOUT);
         }
         if node.max_executions == Some(0) {
             complain("max_executions", format!("`{id}` may run 0 times"), "remove the node instead");
@@ -47,7 +50,11 @@ pub(super) fn members(subjects: &mut Subjects<'_>) {
             }
             Work::Map(map) => {
                 if map.max_parallel == Some(0) {
-                    complain("map", format!("`max_parallel` of 0 lets no item of `{id}` run"), AT_LEAST_ONE);
+                    complain(
+                        "map.max_parallel",
+                        format!("`max_parallel` of 0 lets no item of `{id}` run"),
+                        AT_LEAST_ONE,
+                    );
                 }
                 if matches!(map.node.work, Work::Router(_)) {
                     complain(
@@ -72,7 +79,7 @@ pub(super) fn members(subjects: &mut Subjects<'_>) {
                     );
                 }
             }
-            Work::Router(_) if !flow.edges.iter().any(|edge| edge.from == *id) => {
+            Work::Router(_) if path.is_empty() && !flow.edges.iter().any(|edge| edge.from == *id) => {
                 complain(
                     "router",
                     format!("the router `{id}` has no edges to choose from"),
@@ -160,16 +167,17 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
         nodes: flow.nodes.iter().map(|(id, node)| (id.clone(), output_of(node))).collect::<BTreeMap<_, _>>(),
         ..Types::default()
     };
-    let mut found = Vec::new();
-    for (at, (_, node)) in flow.nodes.iter().enumerate() {
+    let (ways, mut found) = (ways(flow), Vec::new());
+    for (at, (id, node)) in flow.nodes.iter().enumerate() {
         // One set for all, as it holds every node.
         types.output = output_of(node);
         for (member, formula) in formulas_of(node) {
             types.absent = absent(&member, true);
-            let (kind, problems) = formula.infer(&types);
-            found.extend(
-                problems.into_iter().map(|problem| typed(Subject::Member(at, member.clone()), problem)),
-            );
+            let (kind, problems) = match wanted(flow, &ways, (id, node), &member) {
+                Some(wanted) => (Type::Dyn, formula.check_wanted(&types, &wanted)),
+                None => formula.infer(&types),
+            };
+            found.extend(problems.into_iter().map(|problem| within(at, &member, problem)));
             if member == OVER && !kind.meets(&Type::any_list()) {
                 let message = format!("`over` must give a list, this is {kind}");
                 let help = "for a single value put it in brackets";
@@ -183,8 +191,12 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
             path = if path.is_empty() { INNER.to_owned() } else { format!("{path}.{INNER}") };
             for (member, formula) in formulas_of(inner) {
                 types.absent = absent(&member, false);
-                let subject = || Subject::Member(at, format!("{path}.{member}"));
-                found.extend(formula.check(&types).into_iter().map(|problem| typed(subject(), problem)));
+                let problems = match wanted(flow, &ways, (id, inner), &member) {
+                    Some(wanted) => formula.check_wanted(&types, &wanted),
+                    None => formula.check(&types),
+                };
+                let member = format!("{path}.{member}");
+                found.extend(problems.into_iter().map(|problem| within(at, &member, problem)));
             }
         }
     }
@@ -228,7 +240,7 @@ fn absent(member: &str, is_outside: bool) -> Vec<Root> {
 fn formulas_of(node: &Node) -> Vec<(String, &Expression)> {
     let set = node.set.iter().map(|(key, formula)| (format!("set.{key}"), formula));
     let work = match &node.work {
-        Work::Router(formula) => Some(("router".to_owned(), formula)),
+        Work::Router(formula) => Some(("router.to".to_owned(), formula)),
         Work::Map(map) => Some((OVER.to_owned(), &map.over)),
         _ => None,
     };
@@ -242,9 +254,14 @@ fn formulas_of(node: &Node) -> Vec<(String, &Expression)> {
         })
         .collect();
     if let Work::Expression(expression) = &node.work {
-        found.push(("function".to_owned(), expression));
+        found.push(("function.output".to_owned(), expression));
     }
     found
+}
+
+fn within(at: usize, member: &str, problem: TypeProblem) -> Problem {
+    let column = problem.column.unwrap_or(1) as usize;
+    typed(Subject::Formula(at, member.to_owned(), column), problem)
 }
 
 fn typed(subject: Subject, problem: TypeProblem) -> Problem {

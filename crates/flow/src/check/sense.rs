@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use antiphon_event::ErrorCode;
 use antiphon_event::near::{help, nearest};
 
-use super::{Problem, Subject, Subjects};
-use crate::definition::{Human, Node, OnTimeout, Work};
-use crate::guard::{Check, Guard};
+use super::{Problem, Spot, Subject, Subjects};
+use crate::definition::{Human, OnTimeout, Work};
+use crate::guard::{Action, Check, Guard};
 
 /// The codes of failures that are ours; tools and code may have others.
 const CODES: [&str; 10] = [
@@ -23,29 +23,10 @@ const CODES: [&str; 10] = [
     "cancelled",
 ];
 
-/// Every node, those inside maps included, with where it is and what it is called.
-fn nodes<'f>(subjects: &Subjects<'f>) -> Vec<(usize, bool, &'f str, &'f Node)> {
-    let mut found = Vec::new();
-    for (at, (id, node)) in subjects.flow.nodes.iter().enumerate() {
-        found.push((at, false, id.as_str(), node));
-        let mut inner = node;
-        while let Work::Map(map) = &inner.work {
-            inner = &map.node;
-            found.push((at, true, id.as_str(), inner));
-        }
-    }
-    found
-}
-
-/// A member of a node, or the node of a map that has it.
-fn member(at: usize, is_inner: bool, name: &str) -> Subject {
-    Subject::Member(at, if is_inner { "map.node".to_owned() } else { name.to_owned() })
-}
-
 /// What is to be tried again can happen. Only a doubt where the work may have codes of its own, and only if one of ours
 /// is near.
 pub(super) fn retries(subjects: &mut Subjects<'_>) {
-    for (at, is_inner, id, node) in nodes(subjects) {
+    for Spot { at, path, id, node } in subjects.nodes() {
         let own = matches!(node.work, Work::Function(_) | Work::Tool(_) | Work::Flow(_) | Work::Map(_));
         for code in node.retry.iter().flat_map(|retry| &retry.on) {
             let is_known = !matches!(ErrorCode::from(code.as_str()), ErrorCode::Other(_));
@@ -54,7 +35,7 @@ pub(super) fn retries(subjects: &mut Subjects<'_>) {
             }
             let message =
                 format!("`{id}` is tried again after `{code}`, which is no known code of a failure");
-            let problem = Problem::warning(member(at, is_inner, "retry.on"), message);
+            let problem = Problem::warning(Subject::Member(at, format!("{path}retry.on")), message);
             subjects.found.push(problem.maybe(help(code, CODES)));
         }
     }
@@ -62,9 +43,9 @@ pub(super) fn retries(subjects: &mut Subjects<'_>) {
 
 /// A question can be answered, and what is said about no answer can come about.
 pub(super) fn questions(subjects: &mut Subjects<'_>) {
-    for (at, is_inner, id, node) in nodes(subjects) {
+    for Spot { at, path, id, node } in subjects.nodes() {
         let Work::Human(human) = &node.work else { continue };
-        let of = |name: &str| member(at, is_inner, name);
+        let of = |name: &str| Subject::Member(at, format!("{path}{name}"));
         let found = doubts(human, id, of).into_iter().chain(choices(human, id, of));
         subjects.found.extend(found);
     }
@@ -105,7 +86,7 @@ fn doubts(human: &Human, id: &str, of: impl Fn(&str) -> Subject) -> Vec<Problem>
 
 /// Some text is as long as it must be.
 pub(super) fn lengths(subjects: &mut Subjects<'_>) {
-    for (at, is_inner, id, node) in nodes(subjects) {
+    for Spot { at, path, id, node } in subjects.nodes() {
         let name = if matches!(node.work, Work::Guardrail) { "guardrail" } else { "guardrails" };
         for guard in node.guards.input.iter().chain(&node.guards.output) {
             let Guard { check: Check::Length { min: Some(min), max: Some(max) }, .. } = guard else {
@@ -113,9 +94,29 @@ pub(super) fn lengths(subjects: &mut Subjects<'_>) {
             };
             if min > max {
                 let message = format!("`{id}` wants texts of at least {min} and at most {max} characters");
-                let problem = Problem::error(member(at, is_inner, name), message);
+                let problem = Problem::error(Subject::Member(at, format!("{path}{name}")), message);
                 subjects.found.push(problem.help("let `min` be the smaller one"));
             }
         }
     }
 }
+
+/// What is to be taken out can be.
+pub(super) fn sanitizers(subjects: &mut Subjects<'_>) {
+    for Spot { at, path, id, node } in subjects.nodes() {
+        let input = if matches!(node.work, Work::Guardrail) { "guardrail" } else { "guardrails.input" };
+        for (member, guards) in [(input, &node.guards.input), ("guardrails.output", &node.guards.output)] {
+            for (place, guard) in guards.iter().enumerate() {
+                if guard.action != Action::Sanitize || guard.check.can_sanitize() {
+                    continue;
+                }
+                let message =
+                    format!("what the guardrail `{}` of `{id}` finds cannot be taken out", guard.id);
+                let subject = Subject::Member(at, format!("{path}{member}.{place}.action"));
+                subjects.found.push(Problem::error(subject, message).help(SANITIZERS));
+            }
+        }
+    }
+}
+
+const SANITIZERS: &str = "let it `block` or `warn`; `sanitize` is for `secrets`, `personal`, `must_not_match` and a `length` with `max`";

@@ -21,6 +21,9 @@ const PATTERN_MAX: usize = 256 * 1024;
 /// What compiling a pattern costs that is not in the text of the expression; a short one can become large.
 const COMPILE_STEPS: u64 = 10_000;
 
+/// From here on a double fits no 64 bits.
+const INT_MAX: f64 = 9_223_372_036_854_775_808.0;
+
 /// Compiles a pattern; matching takes time in proportion to the text.
 pub(super) fn pattern(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).size_limit(PATTERN_MAX).dfa_size_limit(PATTERN_MAX).build();
@@ -80,12 +83,19 @@ impl Call<'_> {
             Function::Double => self.double(),
             Function::String => Ok(match first {
                 Value::String(text) => text.as_str().into(),
+                Value::Number(number) => match Num::of(number) {
+                    Num::Double(double) if number.is_f64() => double.to_string().into(),
+                    _ => number.to_string().into(),
+                },
                 other => other.to_string().into(),
             }),
             Function::Bool => match first {
                 Value::Bool(truth) => Ok((*truth).into()),
-                Value::String(text) if text == "true" => Ok(true.into()),
-                Value::String(text) if text == "false" => Ok(false.into()),
+                Value::String(text) => match text.as_str() {
+                    "true" | "True" | "TRUE" | "t" | "1" => Ok(true.into()),
+                    "false" | "False" | "FALSE" | "f" | "0" => Ok(false.into()),
+                    _ => Err(self.unfit(0)),
+                },
                 _ => Err(self.unfit(0)),
             },
             Function::Type => Ok(super::kind::name(first).into()),
@@ -98,9 +108,10 @@ impl Call<'_> {
             Function::UpperAscii => Ok(self.text(0)?.to_ascii_uppercase().into()),
             Function::Trim => Ok(self.text(0)?.trim().into()),
             Function::Replace => self.replace(),
-            Function::Split => {
-                Ok(self.text(0)?.split(self.text(1)?).map(Value::from).collect::<Vec<_>>().into())
-            }
+            Function::Split => Ok(match (self.text(0)?, self.text(1)?) {
+                (text, "") => text.chars().map(|c| Value::from(c.to_string())).collect(),
+                (text, between) => text.split(between).map(Value::from).collect(),
+            }),
             Function::Join => self.join(),
             Function::Substring => self.substring(),
             Function::IndexOf => {
@@ -162,11 +173,10 @@ impl Call<'_> {
         let number = match &*self.arguments[0] {
             Value::Number(number) => match Num::of(number) {
                 Num::Int(int) => Some(int),
-                Num::Double(double) if double.abs() < 9.2e18 => Some(double.trunc() as i64),
+                Num::Double(double) if double.abs() < INT_MAX => Some(double.trunc() as i64),
                 Num::Double(_) => None,
             },
             Value::String(text) => text.trim().parse().ok(),
-            Value::Bool(truth) => Some(i64::from(*truth)),
             _ => None,
         };
         number.map(Value::from).ok_or_else(|| self.unfit(0))

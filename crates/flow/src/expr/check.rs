@@ -12,6 +12,7 @@ use super::function::Function;
 use super::kind::Type;
 use super::signature::{Gives, Takes, signature};
 use super::tree::{Binary, Kind, Loop, Node, Shape};
+use super::wanted::Wanted;
 use super::{Path, Root};
 
 /// What is known about a flow before it runs. Whatever is left out can be anything.
@@ -51,15 +52,27 @@ pub(super) fn infer(tree: &Node, paths: &[Path], types: &Types) -> (Type, Vec<Ty
     (found, checker.problems)
 }
 
-struct Checker<'c> {
+/// What cannot be right about an expression whose value is wanted for something.
+pub(super) fn infer_wanted(
+    tree: &Node,
+    paths: &[Path],
+    types: &Types,
+    wanted: &Wanted<'_>,
+) -> Vec<TypeProblem> {
+    let mut checker = Checker { paths, types, locals: Vec::new(), problems: Vec::new() };
+    checker.give(tree, wanted);
+    checker.problems
+}
+
+pub(super) struct Checker<'c> {
     paths: &'c [Path],
     types: &'c Types,
     locals: Vec<Type>,
-    problems: Vec<TypeProblem>,
+    pub(super) problems: Vec<TypeProblem>,
 }
 
 impl Checker<'_> {
-    fn of(&mut self, node: &Node) -> Type {
+    pub(super) fn of(&mut self, node: &Node) -> Type {
         match &node.kind {
             Kind::Literal(value) => Type::of(value),
             Kind::Path(number) => self.path(node, *number),
@@ -102,7 +115,7 @@ impl Checker<'_> {
         }
     }
 
-    fn problem(&mut self, at: u32, message: String, help: impl Into<String>) {
+    pub(super) fn problem(&mut self, at: u32, message: String, help: impl Into<String>) {
         self.problems.push(TypeProblem { column: Some(at + 1), message, help: help.into() });
     }
 
@@ -119,7 +132,7 @@ impl Checker<'_> {
         }
     }
 
-    fn truth(&mut self, node: &Node) -> Type {
+    pub(super) fn truth(&mut self, node: &Node) -> Type {
         let found = self.of(node);
         if !found.meets(&Type::Bool) {
             self.problem(node.at, format!("expected true or false, found {found}"), found.as_condition());

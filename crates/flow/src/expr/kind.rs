@@ -149,7 +149,10 @@ fn of_schema(schema: &Value, depth: u32) -> Type {
     }
 }
 
-/// The name of a value's type, as `type(x)` gives it.
+/// The names of types, which stand for themselves: `type(x) == int`.
+pub(super) const NAMES: [&str; 7] = ["null_type", "bool", "int", "double", "string", "list", "map"];
+
+/// The name of a value's type, one of [`NAMES`], as `type(x)` gives it.
 pub(super) fn name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null_type",

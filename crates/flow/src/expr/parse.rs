@@ -9,6 +9,7 @@ use antiphon_event::near::did_you_mean;
 use serde_json::Value;
 
 use super::function::Form;
+use super::kind::NAMES;
 use super::make;
 use super::token::{Token, Word, tokens};
 use super::tree::{Binary, Kind, Loop, Node, Shape};
@@ -399,6 +400,9 @@ impl Parser {
             let mut arguments = Vec::new();
             self.arguments(")", &mut arguments)?;
             return self.call(at, Form::Global, name, arguments);
+        }
+        if let Some(name) = NAMES.iter().find(|known| **known == name) {
+            return make::bounded(at, Kind::Literal(Value::from(*name)));
         }
         let Some(root) = Root::ALL.iter().copied().find(|root| root.as_str() == name) else {
             let error = ParseError::at(at, &self.unknown(name));

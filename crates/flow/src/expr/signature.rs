@@ -8,6 +8,8 @@ use super::kind::Type;
 pub(super) enum Takes {
     Anything,
     Number,
+    NumberOrText,
+    BoolOrText,
     Text,
     Texts,
     List,
@@ -20,6 +22,8 @@ impl Takes {
         match self {
             Self::Anything => "anything",
             Self::Number => "a number",
+            Self::NumberOrText => "a number or a text",
+            Self::BoolOrText => "true or false, or a text",
             Self::Text => "a text",
             Self::Texts => "texts",
             Self::List => "a list",
@@ -33,6 +37,8 @@ impl Takes {
         match self {
             Self::Anything => true,
             Self::Number => found.is_number(),
+            Self::NumberOrText => found.is_number() || is_text,
+            Self::BoolOrText => *found == Type::Bool || is_text,
             Self::Text | Self::Texts => is_text,
             Self::List => is_list,
             Self::TextOrList => is_text || is_list,
@@ -52,10 +58,11 @@ pub(super) enum Gives {
 pub(super) fn signature(function: Function) -> (Takes, Gives) {
     let (takes, gives) = match function {
         Function::Size => (Takes::Sized, Type::Int),
-        Function::Int => (Takes::Anything, Type::Int),
-        Function::Double | Function::Greatest | Function::Least => (Takes::Anything, Type::Number),
+        Function::Int => (Takes::NumberOrText, Type::Int),
+        Function::Double => (Takes::NumberOrText, Type::Number),
+        Function::Greatest | Function::Least => (Takes::Anything, Type::Number),
         Function::String | Function::Type => (Takes::Anything, Type::String),
-        Function::Bool => (Takes::Anything, Type::Bool),
+        Function::Bool => (Takes::BoolOrText, Type::Bool),
         Function::Dyn => (Takes::Anything, Type::Dyn),
         Function::Contains => (Takes::TextOrList, Type::Bool),
         Function::Matches | Function::StartsWith | Function::EndsWith => (Takes::Texts, Type::Bool),

@@ -5,9 +5,16 @@ use super::node::{count, schema, text};
 use super::tree::Tree;
 use crate::guard::{Action, Check, Guard, Pattern};
 
-/// The guardrails of a list; those that could not be read, which has been told, are left out.
+/// The guardrails of a list.
 pub(super) fn guards(tree: &Tree) -> Vec<Guard> {
-    tree.items().iter().filter_map(guard).collect()
+    let guards = tree.items().iter().enumerate();
+    guards.map(|(place, tree)| guard(tree).unwrap_or_else(|| nothing(place))).collect()
+}
+
+/// In place of one that could not be read, which has been told, so that the others keep their places.
+fn nothing(place: usize) -> Guard {
+    let check = Check::Length { min: None, max: None };
+    Guard { id: format!("unread {place}"), check, action: Action::Block }
 }
 
 fn guard(tree: &Tree) -> Option<Guard> {

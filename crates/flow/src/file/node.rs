@@ -46,7 +46,7 @@ impl Reader<'_, '_> {
                 "effect" => node.effect = word(value, &CLASSES),
                 "idempotent" => node.idempotent = truth(value),
                 "join" => node.join = join(value),
-                "max_executions" => node.max_executions = small(value),
+                "max_executions" => node.max_executions = positive(value).map(small),
                 "guardrails" => {
                     node.guards.input.extend(value.get("input").into_iter().flat_map(guard::guards));
                     node.guards.output.extend(value.get("output").into_iter().flat_map(guard::guards));
@@ -89,7 +89,7 @@ impl Reader<'_, '_> {
 
     fn map(&mut self, tree: &Tree) -> Option<Map> {
         let node = Box::new(self.node(tree.get("node")?));
-        let max_parallel = tree.get("max_parallel").and_then(count).map(|count| count as usize);
+        let max_parallel = tree.get("max_parallel").and_then(positive).map(|count| count as usize);
         Some(Map { over: formula(tree.get("over")?)?, node, max_parallel })
     }
 
@@ -105,7 +105,7 @@ impl Reader<'_, '_> {
         let mut swarm = Swarm {
             entry: tree.get("entry").and_then(text),
             max_handoffs: tree.get("max_handoffs").and_then(count),
-            max_turns: tree.get("max_turns").and_then(small),
+            max_turns: tree.get("max_turns").and_then(positive).map(small),
             ..Swarm::default()
         };
         for (name, agent) in tree.get("agents").map(Tree::members).unwrap_or_default() {
@@ -221,7 +221,7 @@ fn human(tree: &Tree) -> Human {
 }
 
 fn retry(tree: &Tree) -> Option<Retry> {
-    let plain = Retry::new(small(tree.get("max").unwrap_or(tree))?);
+    let plain = Retry::new(count(tree.get("max").unwrap_or(tree)).map(small)?);
     let backoffs: Vec<_> = Backoff::ALL.iter().map(|backoff| (backoff.as_str(), *backoff)).collect();
     Some(Retry {
         backoff: tree.get("backoff").and_then(|tree| word(tree, &backoffs)).unwrap_or_default(),
@@ -238,8 +238,8 @@ fn set(tree: &Tree) -> Vec<(String, Formula)> {
 }
 
 fn join(tree: &Tree) -> Join {
-    match small(tree) {
-        Some(sources) => Join::Count(sources),
+    match positive(tree) {
+        Some(sources) => Join::Count(small(sources)),
         None => word(tree, &[("any", Join::Any)]).unwrap_or_default(),
     }
 }
@@ -278,9 +278,14 @@ pub(super) fn count(tree: &Tree) -> Option<u64> {
     tree.scalar()?.value.as_u64()
 }
 
+/// A count of at least 1. That it is 0 has been told, so it is none.
+pub(super) fn positive(tree: &Tree) -> Option<u64> {
+    count(tree).filter(|count| *count > 0)
+}
+
 /// A count that is never larger than so many bits can hold.
-fn small(tree: &Tree) -> Option<u32> {
-    count(tree).map(|count| u32::try_from(count).unwrap_or(u32::MAX))
+fn small(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 pub(super) fn number(tree: &Tree) -> Option<f64> {

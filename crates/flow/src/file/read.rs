@@ -4,12 +4,13 @@
 //! [`Reader::flow`].
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use antiphon_event::secret;
 use serde_json::Value;
 
 use super::format::{AGENT_FILE, FLOW, Form, NODE};
-use super::node::{count, duration, formula, number, schema, text, texts, truth, word};
+use super::node::{count, duration, formula, number, positive, schema, text, texts, truth, word};
 use super::problem::Problem;
 use super::tree::{Kind, Place, Tree};
 use super::verify::{Verifier, arrow, key_schema};
@@ -46,6 +47,8 @@ pub(super) struct Loading<'f> {
     pub(super) open: Vec<String>,
     /// How many flows were read.
     pub(super) flows: usize,
+    /// Whether the flow was checked when a run of it began.
+    pub(super) has_run: bool,
 }
 
 impl<'r, 'f> Reader<'r, 'f> {
@@ -61,13 +64,13 @@ impl<'r, 'f> Reader<'r, 'f> {
 
     /// The tree that a text holds, once all that is wrong with it as such was told.
     fn tree(&mut self, text: &str) -> Option<Tree> {
-        let (tree, wrong) = match yaml::parse(text) {
+        let is_json = self.verifier.file.to_lowercase().ends_with(".json");
+        let (tree, wrong) = match yaml::parse(text, is_json) {
             Ok(Parsed { tree, repeated }) => (Some(tree), repeated),
             Err(broken) => (None, vec![broken]),
         };
-        let help = tree.is_some().then(|| "give one of them another name".to_owned());
         for broken in wrong {
-            self.verifier.problem(broken.place, broken.message, help.clone());
+            self.verifier.error(broken.place, broken.message, broken.help);
         }
         tree
     }
@@ -108,8 +111,7 @@ impl<'r, 'f> Reader<'r, 'f> {
         if self.verifier.problems.iter().any(Problem::is_error) {
             return None;
         }
-        // Nothing was found, so nothing is found again.
-        builder.build().ok()
+        Some(builder.finish())
     }
 
     fn version(&mut self, tree: &Tree) {
@@ -202,7 +204,8 @@ impl<'r, 'f> Reader<'r, 'f> {
     /// What the checks of a flow find, each with its place.
     fn check(&mut self, builder: &Builder, tree: &Tree, edges: &[&Tree]) {
         let ways = ways_read(tree);
-        for found in builder.problems() {
+        let problems = if self.loading.has_run { check::check_shape } else { check::check };
+        for found in problems(builder) {
             let follows = match found.subject {
                 Subject::Flow => !ways,
                 Subject::Node(index) => !ways || misspelt(tree, &builder.nodes[index].0),
@@ -256,7 +259,7 @@ fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
     };
     let found = match subject {
         Subject::Flow => None,
-        Subject::Setting(name) => tree.get(name).map(|tree| tree.place),
+        Subject::Setting(path) => member(tree, path).map(|tree| tree.place),
         Subject::Entry(index) => {
             tree.get("entry").map(|entry| entry.items().get(*index).unwrap_or(entry).place)
         }
@@ -268,6 +271,8 @@ fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
         Subject::Member(index, path) => {
             node(*index).map(|(name, node)| member(node, path).map_or(name.place, |tree| tree.place))
         }
+        Subject::Formula(index, path, column) => node(*index)
+            .map(|(name, node)| member(node, path).map_or(name.place, |tree| tree.inside(*column as u32))),
         Subject::Edge(index) => edges.get(*index).map(|edge| edge.place),
         Subject::End(index, end) => edges.get(*index).map(|edge| match edge.get(end) {
             Some(end) => end.place,
@@ -280,13 +285,15 @@ fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
     found.unwrap_or(tree.place)
 }
 
-/// A member, by names with dots between them, as far as they lead; the last name may have dots itself.
+/// A member, by names with dots between them, as far as they lead; the last name may have dots itself. An item of a list
+/// is named by its place.
 fn member<'t>(tree: &'t Tree, path: &str) -> Option<&'t Tree> {
     if let Some(whole) = tree.get(path) {
         return Some(whole);
     }
     let (first, rest) = path.split_once('.')?;
-    let found = tree.get(first)?;
+    let item = || tree.items().get(first.parse::<usize>().ok()?);
+    let found = tree.get(first).or_else(item)?;
     Some(member(found, rest).unwrap_or(found))
 }
 
@@ -336,10 +343,11 @@ fn keys(tree: &Tree) -> Vec<Key> {
 }
 
 fn limits(tree: &Tree) -> Limits {
-    let whole = |name| tree.get(name).and_then(count);
+    let whole = |name| tree.get(name).and_then(positive);
+    // What cannot be read, which has been told, is a bound all the same: loops do not lack one.
     Limits {
-        max_node_executions: whole("max_node_executions"),
-        execution_timeout: tree.get("execution_timeout").and_then(duration),
+        max_node_executions: tree.get("max_node_executions").map(|tree| count(tree).unwrap_or(1)),
+        execution_timeout: tree.get("execution_timeout").map(|tree| duration(tree).unwrap_or(Duration::MAX)),
         max_concurrency: whole("max_concurrency").map(|count| count as usize),
         max_tokens: whole("max_tokens"),
         max_cost_usd: tree.get("max_cost_usd").and_then(number),

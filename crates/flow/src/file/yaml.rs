@@ -1,14 +1,18 @@
 //! YAML to a tree, within bounds.
 //!
-//! In: text, at most [`SIZE_MAX`] bytes. Out: one [`Tree`] and the names in it that came twice, or what is wrong and where. JSON is YAML, too. Words
-//! are read by the core schema of YAML 1.2: `yes` and `on` are texts. Aliases are copies, and what they copy
+//! In: text, at most [`SIZE_MAX`] bytes. Out: one [`Tree`] and the names in it that came twice, or what is wrong and where.
+//! JSON is YAML, too; a file that is named as JSON is held to be no more than that. Words are read by the core schema of
+//! YAML 1.2: `yes` and `on` are texts. Aliases are copies, and what they copy
 //! counts against [`VALUES_MAX`]. Start reading at [`parse`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
+use serde::de::IgnoredAny;
 use serde_json::{Number, Value};
 
+use super::broken::{Bracket, Broken};
 use super::tree::{Kind, Name, Place, Scalar, Tree};
 
 /// The largest file, in bytes.
@@ -20,21 +24,6 @@ pub const DEPTH_MAX: usize = 64;
 /// How many values a file may have, with those that aliases repeat.
 pub const VALUES_MAX: usize = 200_000;
 
-/// What is wrong with a text, and where.
-#[derive(Debug)]
-pub(super) struct Broken {
-    pub(super) place: Place,
-    pub(super) message: String,
-    /// Whether it is no YAML at all.
-    is_syntax: bool,
-}
-
-impl Broken {
-    fn at(place: Place, message: String) -> Self {
-        Self { place, message, is_syntax: false }
-    }
-}
-
 /// What a text holds.
 pub(super) struct Parsed {
     pub(super) tree: Tree,
@@ -42,30 +31,55 @@ pub(super) struct Parsed {
     pub(super) repeated: Vec<Broken>,
 }
 
-/// Reads a text that holds one document.
-pub(super) fn parse(text: &str) -> Result<Parsed, Broken> {
+/// Reads a text that holds one document; as JSON, if its file says so.
+pub(super) fn parse(text: &str, is_json: bool) -> Result<Parsed, Broken> {
     if text.len() > SIZE_MAX {
         let message = format!("the file is {} bytes long, at most {SIZE_MAX} are allowed", text.len());
-        return Err(Broken::at(Place::default(), message));
+        return Err(Broken::at(BEGINNING, message, "put parts of it into flows of their own"));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let events = Parser::new_from_str(text);
-    let mut loader = Loader { events, anchors: BTreeMap::new(), values: 0, repeated: Vec::new() };
+    let mut text = Cow::Borrowed(text);
+    if is_json && !text.trim().is_empty() {
+        is_json_as_well(&text)?;
+        // Between its values JSON may have tabs where YAML does not; within them it has none.
+        text = Cow::Owned(text.replace('\t', " "));
+    }
+    let events = Parser::new_from_str(&text);
+    let mut loader = Loader {
+        text: &text,
+        events,
+        anchors: BTreeMap::new(),
+        values: 0,
+        open: Vec::new(),
+        repeated: Vec::new(),
+    };
     let found = loader.document();
     // YAML knows no pairs of surrogates, which JSON writes what is beyond the first plane with.
     if matches!(found, Err(Broken { is_syntax: true, .. }))
-        && let Ok(value @ Value::Object(_)) = serde_json::from_str(text)
+        && let Ok(value @ Value::Object(_)) = serde_json::from_str(&text)
     {
         return Ok(Parsed { tree: Tree::of_json(&value), repeated: Vec::new() });
     }
     found.map(|tree| Parsed { tree, repeated: loader.repeated })
 }
 
+fn is_json_as_well(text: &str) -> Result<(), Broken> {
+    // Whatever is looked at in vain may be nested as deep as it likes; what is read is told of in better words.
+    let Err(passed_over) = serde_json::from_str::<IgnoredAny>(text) else { return Ok(()) };
+    let error = serde_json::from_str::<Value>(text).err().unwrap_or(passed_over);
+    Err(Broken::json(&error, text))
+}
+
+const BEGINNING: Place = Place { line: 1, column: 1 };
+
 struct Loader<'t> {
+    text: &'t str,
     events: Parser<'t, StrInput<'t>>,
     /// What aliases stand for, with how many values each has.
     anchors: BTreeMap<usize, (Tree, usize)>,
     values: usize,
+    /// Where the lists and maps around begin, outermost first.
+    open: Vec<Span>,
     repeated: Vec<Broken>,
 }
 
@@ -73,8 +87,8 @@ impl<'t> Loader<'t> {
     fn next(&mut self) -> Result<(Event<'t>, Span), Broken> {
         match self.events.next_event() {
             Some(Ok(event)) => Ok(event),
-            Some(Err(error)) => Err(scan_error(&error)),
-            None => Err(Broken::at(Place::default(), "the file ends too early".to_owned())),
+            Some(Err(error)) => Err(Broken::yaml(&error, self.text, self.bracket())),
+            None => Err(Broken::at(BEGINNING, "the file ends too early", "write the rest of it")),
         }
     }
 
@@ -84,11 +98,12 @@ impl<'t> Loader<'t> {
             let (event, span) = self.next()?;
             match event {
                 Event::StreamEnd => {
-                    let empty = || Broken::at(Place { line: 1, column: 1 }, "the file is empty".to_owned());
-                    return found.ok_or_else(empty);
+                    let help = "begin it with `antiphon: 1`";
+                    return found.ok_or_else(|| Broken::at(BEGINNING, "the file is empty", help));
                 }
                 Event::DocumentStart(_) if found.is_some() => {
-                    return Err(broken(&span, "a file holds one flow: take out what follows `---`"));
+                    let help = "take out the `---` and what follows it";
+                    return Err(broken(&span, "a second document begins here, and a file holds one", help));
                 }
                 Event::DocumentStart(_) => {
                     let (event, span) = self.next()?;
@@ -101,7 +116,8 @@ impl<'t> Loader<'t> {
 
     fn tree(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<Tree, Broken> {
         if depth > DEPTH_MAX {
-            return Err(broken(span, &format!("nested too deep, at most {DEPTH_MAX} levels are allowed")));
+            let message = format!("nested too deep, at most {DEPTH_MAX} levels are allowed");
+            return Err(broken(span, message, "put parts of it into flows of their own"));
         }
         let before = self.values;
         self.count(1, span)?;
@@ -109,13 +125,16 @@ impl<'t> Loader<'t> {
             Event::Alias(anchor) => return self.alias(anchor, span),
             Event::Scalar(text, style, anchor, tag) => {
                 if tag.is_some() {
-                    return Err(broken(span, "tags are not supported: write the value as it is"));
+                    let help = "write the value as it is, without `!`";
+                    return Err(broken(span, "tags are not supported", help));
                 }
                 (anchor, Kind::Scalar(scalar(&text, style, span)))
             }
-            Event::SequenceStart(anchor, _) => (anchor, Kind::List(self.list(depth)?)),
-            Event::MappingStart(anchor, _) => (anchor, Kind::Map(self.map(depth)?)),
-            _ => return Err(broken(span, "expected a value")),
+            Event::SequenceStart(anchor, _) => {
+                (anchor, Kind::List(self.within(span, |own| own.list(depth))?))
+            }
+            Event::MappingStart(anchor, _) => (anchor, Kind::Map(self.within(span, |own| own.map(depth))?)),
+            _ => return Err(broken(span, "expected a value", "write a value")),
         };
         let tree = Tree { place: place(span), kind };
         if anchor > 0 {
@@ -125,12 +144,35 @@ impl<'t> Loader<'t> {
         Ok(tree)
     }
 
+    /// Reads what is in a list or a map, remembering where it began.
+    fn within<T>(
+        &mut self,
+        span: &Span,
+        read: impl FnOnce(&mut Self) -> Result<T, Broken>,
+    ) -> Result<T, Broken> {
+        self.open.push(*span);
+        let found = read(self)?;
+        self.open.pop();
+        Ok(found)
+    }
+
+    /// The innermost bracket that is open.
+    fn bracket(&self) -> Option<Bracket> {
+        let bracket = |span: &Span| match self.text.chars().nth(span.start.index()) {
+            Some(opens @ ('[' | '{')) => Some(Bracket { place: place(span), opens }),
+            _ => None,
+        };
+        self.open.iter().rev().find_map(bracket)
+    }
+
     fn count(&mut self, values: usize, span: &Span) -> Result<(), Broken> {
         self.values += values;
         if self.values > VALUES_MAX {
+            let message = format!("the file has more than {VALUES_MAX} values, aliases counted");
             return Err(broken(
                 span,
-                &format!("the file has more than {VALUES_MAX} values, aliases counted"),
+                message,
+                "use fewer aliases, or put parts of it into flows of their own",
             ));
         }
         Ok(())
@@ -138,7 +180,9 @@ impl<'t> Loader<'t> {
 
     fn alias(&mut self, anchor: usize, span: &Span) -> Result<Tree, Broken> {
         let found = self.anchors.get(&anchor).map(|(_, values)| *values);
-        let values = found.ok_or_else(|| broken(span, "the alias stands for something that contains it"))?;
+        let values = found.ok_or_else(|| {
+            broken(span, "the alias stands for something that contains it", "write out what is meant")
+        })?;
         self.count(values, span)?;
         let mut tree = self.anchors[&anchor].0.clone();
         tree.place = place(span);
@@ -163,7 +207,10 @@ impl<'t> Loader<'t> {
             let text = match event {
                 Event::MappingEnd => return Ok(members),
                 Event::Scalar(text, ..) => text.into_owned(),
-                _ => return Err(broken(&span, "the name of a member must be a text")),
+                _ => {
+                    let help = "write a name, or put the text in quotes";
+                    return Err(broken(&span, "the name of a member must be a text", help));
+                }
             };
             let name = Name { place: place(&span), text };
             let first = seen.get(&name.text).map(|place: &Place| place.line);
@@ -171,7 +218,7 @@ impl<'t> Loader<'t> {
             let tree = self.tree(event, &value, depth + 1)?;
             if let Some(line) = first {
                 let message = format!("`{}` is there twice, first in line {line}", name.text);
-                self.repeated.push(broken(&span, &message));
+                self.repeated.push(broken(&span, message, "give one of them another name"));
                 continue;
             }
             seen.insert(name.text.clone(), name.place);
@@ -184,14 +231,8 @@ fn place(span: &Span) -> Place {
     Place { line: span.start.line() as u32, column: span.start.col() as u32 + 1 }
 }
 
-fn broken(span: &Span, message: &str) -> Broken {
-    Broken::at(place(span), message.to_owned())
-}
-
-fn scan_error(error: &ScanError) -> Broken {
-    let mark = error.marker();
-    let place = Place { line: mark.line() as u32, column: mark.col() as u32 + 1 };
-    Broken { place, message: format!("no YAML: {}", error.info()), is_syntax: true }
+fn broken(span: &Span, message: impl Into<String>, help: &str) -> Broken {
+    Broken::at(place(span), message, help)
 }
 
 fn scalar(text: &str, style: ScalarStyle, span: &Span) -> Scalar {

@@ -5,7 +5,7 @@ use antiphon_event::{Body, EdgeType, Event, Mode, NodeStatus};
 
 use super::spot::{Decision, Queue, Status};
 use super::{Now, Phase, Scheduler};
-use crate::definition::{EdgeIndex, NodeIndex, OnFailure, When, Work};
+use crate::definition::{EdgeIndex, Join, NodeIndex, OnFailure, When, Work};
 use crate::moment::Formula;
 
 impl Scheduler {
@@ -85,20 +85,28 @@ impl Scheduler {
     }
 
     fn skip_reason(&self, node: NodeIndex) -> String {
-        let spot = &self.spots[node];
-        let is_spent = |max: &u32| spot.execution >= *max && !spot.again;
-        if let Some(max) = self.flow.node(node).max_executions.filter(is_spent) {
+        let shape = self.flow.shape();
+        if let Some(max) = self.spent(node).filter(|_| self.is_wanted(node)) {
             return format!("it has run {max} times, which is its max_executions");
         }
-        let shape = self.flow.shape();
+        if let Join::Count(count @ 2..) = self.flow.node(node).join {
+            // Which of them were decided first does not count.
+            return format!("fewer than {count} of its sources can give it a way in");
+        }
         let refused = shape.entering[node].iter().find(|edge| self.decisions[**edge] == Decision::Refused);
         match refused {
             Some(&edge) => {
                 format!("the condition of the edge from `{}` was false", self.flow.id(shape.ends[edge].0))
             }
-            None if spot.live > 0 => format!("only {} of its sources gave it a way in", spot.live),
             None => "no way leads to it: its sources were skipped or went another way".to_owned(),
         }
+    }
+
+    /// Whether the run has come to a node, so that it would start.
+    fn is_wanted(&self, node: NodeIndex) -> bool {
+        let rare = self.spots[node].rare();
+        let is_called = !rare.brought.is_empty() || !rare.callers.is_empty();
+        is_called || self.flow.shape().entering[node].is_empty() || self.readiness(node) != Some(false)
     }
 
     /// The event that an edge is taken.

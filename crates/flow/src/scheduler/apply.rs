@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use antiphon_event::body::flow::{EdgeTransition, NodeEnd, NodeError, NodeSkipped, NodeStart, RunStart};
 use antiphon_event::body::request::{Relay, RelayResolved};
-use antiphon_event::{Body, EdgeType, ErrorCode, Event, FlowNodeId, Json, JsonKind, Mode, NodeStatus};
+use antiphon_event::{
+    Body, EdgeType, ErrorCode, Event, FlowNodeId, Json, JsonKind, Mode, NodeStatus, Timestamp,
+};
 use serde_json::Map;
 
 use super::effect::Wants;
 use super::settle::take_out;
 use super::spot::{Known, Prevented, Queue, Rare, Spot, Status, Why};
-use super::{Effect, Phase, Scheduler};
+use super::{Attempt, Effect, Phase, Scheduler};
 use crate::definition::{EdgeIndex, NodeIndex, Work};
 
 impl Scheduler {
@@ -29,7 +31,7 @@ impl Scheduler {
         self.tick(event);
         let node = event.head.node_id.as_ref().and_then(|id| self.find(id));
         match (&event.body, node) {
-            (Body::RunStart(start), _) => self.run_started(start),
+            (Body::RunStart(start), _) => self.run_started(start, event.head.at),
             (Body::NodeStart(start), Some(node)) => self.node_started(node, start, event, wants),
             (Body::NodeEnd(end), Some(node)) => self.node_ended(node, end, wants),
             (Body::NodeSkipped(skip), Some(node)) => self.node_skipped(node, skip),
@@ -93,8 +95,9 @@ impl Scheduler {
         self.clock.last = Some(at);
     }
 
-    fn run_started(&mut self, start: &RunStart) {
+    fn run_started(&mut self, start: &RunStart, at: Option<Timestamp>) {
         self.phase = Phase::Running;
+        self.clock.began = at;
         if let Some(input) = &start.input {
             if self.origin.item {
                 self.items = if input.kind() == JsonKind::List { input.items() } else { Vec::new() };
@@ -157,6 +160,20 @@ impl Scheduler {
         wants(Effect::Stop(self.attempt(node)));
     }
 
+    /// The run inside a node has ended without having completed. Said by whoever keeps that run, of its `run_end`, now and
+    /// on replay: what it came to is what the node's end says, whatever led to that.
+    pub fn inside_ended(&mut self, attempt: Attempt, came_to: &Json) {
+        let status = self.spots[attempt.node].status;
+        if status.settled() || self.attempt(attempt.node) != attempt {
+            return;
+        }
+        self.spots[attempt.node].keep().partial = Some(came_to.clone());
+        // One that is under way gives it with its end.
+        if matches!(status, Status::Failed | Status::Cancelled) {
+            self.rounds.gave(attempt.node);
+        }
+    }
+
     /// Whether the scheduler does the work of the node itself.
     pub(super) fn works_inside(&self, node: NodeIndex) -> bool {
         matches!(
@@ -205,7 +222,11 @@ impl Scheduler {
         }
         if status.settled() {
             spot.output = Some(end.output.clone());
+            self.rounds.gave(node);
             self.decide_edges(node, &end.edges);
+        } else if !end.output.is_null() {
+            spot.keep().partial = Some(end.output.clone());
+            self.rounds.gave(node);
         }
         self.settle(node, status);
         if let Some(deputy) = deputy {
@@ -244,9 +265,14 @@ impl Scheduler {
 
     fn node_skipped(&mut self, node: NodeIndex, skip: &NodeSkipped) {
         self.dequeue(node);
-        self.spots[node].execution = skip.execution;
-        self.spots[node].again = false;
-        self.spots[node].attempt = 0;
+        let is_counted = self.flow.node(node).max_executions.is_some();
+        let spot = &mut self.spots[node];
+        spot.execution = skip.execution;
+        spot.again = false;
+        spot.attempt = 0;
+        if is_counted {
+            spot.keep().skips += 1;
+        }
         self.pass_edges(node);
         self.settle(node, Status::Skipped);
     }

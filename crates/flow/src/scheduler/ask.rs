@@ -104,8 +104,7 @@ impl Scheduler {
             return Ok(vec![self.node_start(Attempt { attempt: attempt.attempt + 1, ..attempt }, None, now)]);
         }
         let id = self.flow.id(attempt.node);
-        let prompt =
-            format!("`{id}` had started when its process died, and may or may not have done its work");
+        let prompt = format!("`{id}` had started, and nobody knows whether it did its work");
         let relay = Relay {
             prompt: Some(prompt),
             params: Some(self.input(attempt.node)),

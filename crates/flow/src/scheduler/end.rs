@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::spot::{Prevented, Status};
 use super::start::Watched;
 use super::{Attempt, Now, Refusal, Scheduler};
-use crate::definition::{Class, Human, NodeIndex, OnError, When, Work};
+use crate::definition::{Human, NodeIndex, OnError, When, Work};
 use crate::function::{Bound, Failure, Reply};
 use crate::hook::{Point, Verdict};
 use crate::moment::{Handed, Moment};
@@ -133,7 +133,7 @@ impl Scheduler {
         }
         let (writes, state) = match self.writes(node, &mut reply) {
             Ok(written) => written,
-            Err(failure) => return self.failed(attempt, failure, now, events),
+            Err(failure) => return self.failed_after(attempt, failure, now, events),
         };
         let contributed: usize = writes.iter().flatten().map(|(_, value)| value.size()).sum();
         if let Err(why) = fits(reply.output.size() + contributed) {
@@ -157,7 +157,7 @@ impl Scheduler {
                 };
                 self.node_end(attempt, Box::new(end), now, events);
             }
-            Err(failure) => self.failed(attempt, failure, now, events),
+            Err(failure) => self.failed_after(attempt, failure, now, events),
         }
     }
 
@@ -387,6 +387,10 @@ impl Scheduler {
         if failure.code == ErrorCode::Cancelled {
             return events.push(self.cancelled(attempt, failure.message, now));
         }
+        if failure.bound.is_some() {
+            // The run ends with it, so nothing more can come of it.
+            return self.lost(attempt, failure, now, events);
+        }
         if let Some(delay) = self.retry_delay(attempt, &failure, now) {
             let retry = NodeRetry {
                 execution: attempt.execution,
@@ -397,6 +401,21 @@ impl Scheduler {
             return events.push(self.node_event(now, attempt.node, Body::NodeRetry(Box::new(retry))));
         }
         self.gave_up(attempt, failure, now, events);
+    }
+
+    /// The work is done and what it gave is well, but not what follows from it: that is no reason to do it again if it
+    /// changes something.
+    fn failed_after(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        if failure.code == ErrorCode::Cancelled || self.may_repeat(attempt, &failure) {
+            return self.failed(attempt, failure, now, events);
+        }
+        self.gave_up(attempt, failure, now, events);
+    }
+
+    /// Whether an attempt that may have done its work may be repeated unasked.
+    fn may_repeat(&self, attempt: Attempt, failure: &Failure) -> bool {
+        let node = self.flow.node(attempt.node);
+        !node.writes() || node.retry.as_ref().is_some_and(|retry| retry.names(failure.code.as_str()))
     }
 
     /// There are no more attempts, or somebody decided that: another node takes over if there is one.
@@ -417,7 +436,8 @@ impl Scheduler {
         if self.flow.node(attempt.node).on_error == OnError::Isolate {
             return self.isolated(attempt, failure, now, events);
         }
-        let end = Self::end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
+        let mut end = Self::end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
+        end.output = self.partial_or_null(attempt);
         self.node_end(attempt, Box::new(end), now, events);
     }
 
@@ -426,12 +446,9 @@ impl Scheduler {
         let node = &self.flow.node(attempt.node);
         let is_done = self.spots[attempt.node].rare().deputy.is_some();
         let retry = node.retry.as_ref().filter(|_| self.may_start() && !is_done)?;
-        let unsafe_to_repeat = failure.code == ErrorCode::Timeout
-            && matches!(node.class(), Class::Write | Class::External)
-            && !node.idempotent
-            && !retry.names(failure.code.as_str());
+        let in_doubt = failure.code == ErrorCode::Timeout && !self.may_repeat(attempt, failure);
         let tries = self.spots[attempt.node].rare().retries + 1;
-        if unsafe_to_repeat || !retry.allows(tries, failure.code.as_str()) {
+        if in_doubt || !retry.allows(tries, failure.code.as_str()) {
             return None;
         }
         Some(retry.delay(tries, now.dice).as_millis() as u64)
@@ -515,9 +532,16 @@ impl Scheduler {
     ) -> Event {
         let error = NodeError { limit, ..node_error(Failure::of(ErrorCode::Cancelled, why)) };
         let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
+        end.output = self.partial_or_null(attempt);
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         self.attempt_event(now, attempt, Body::NodeEnd(Box::new(end)))
+    }
+
+    /// What the run inside an attempt has come to, if it has ended in vain.
+    fn partial_or_null(&self, attempt: Attempt) -> Json {
+        let partial = self.partial(attempt.node).filter(|_| self.attempt(attempt.node) == attempt);
+        partial.cloned().unwrap_or_else(|| Json::from(Value::Null))
     }
 
     fn end_of(attempt: Attempt, status: NodeStatus, error: Option<NodeError>) -> NodeEnd {

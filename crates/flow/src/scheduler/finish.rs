@@ -130,12 +130,12 @@ impl Scheduler {
             Err(why) => events.push(self.error(why, &ErrorCode::Hook, now)),
         }
         let pending: Vec<Pending> = self.pending_nodes().map(|node| self.pending_entry(node)).collect();
-        let since =
-            self.clock.last.map_or(0, |last| now.at.millis().saturating_sub(last.millis()).max(0) as u64);
+        let began = self.clock.began.unwrap_or(now.at);
+        let took = now.at.millis().saturating_sub(began.millis()).max(0);
         let end = RunEnd {
             status: Some(status),
             final_output,
-            total_duration_ms: self.clock.worked_ms + if self.at_work() { since } else { 0 },
+            total_duration_ms: took as u64,
             reason,
             pending: (!pending.is_empty()).then_some(pending),
         };
@@ -191,28 +191,43 @@ impl Scheduler {
             .filter(|node| !leads_on(*node))
             .collect();
         if self.origin.item {
-            return Json::list((0..self.spots.len()).map(|node| self.gave(node)));
+            return Json::list((0..self.spots.len()).map(|node| self.came_to(node)));
         }
         if last.is_empty() {
             last = self.furthest();
         }
         match last.as_slice() {
             [] => Json::from(Value::Null),
-            [one] => self.gave(*one),
-            several => self.gave_together(several),
+            [one] => self.came_to(*one),
+            several => self.by_id(several, Self::came_to),
         }
     }
 
-    /// The nodes that have given something, in this pass or one before, and lead to none that has.
+    /// What a node gave last, be it only a part.
+    fn came_to(&self, node: NodeIndex) -> Json {
+        self.partial(node).cloned().unwrap_or_else(|| self.gave(node))
+    }
+
+    /// The nodes that have given something, in this round or one before, and lead to none that has since.
     fn furthest(&self) -> Vec<NodeIndex> {
         let shape = self.flow.shape();
-        let has_given = |node: NodeIndex| shape.layer[node].is_some() && self.spots[node].output.is_some();
+        let has_given = |node: NodeIndex| {
+            shape.layer[node].is_some() && self.output(node).or(self.partial(node)).is_some()
+        };
         let leads_to = |edge: EdgeIndex| {
             let (source, target) = shape.ends[edge];
-            // What is decided tells about this pass only.
+            // What is decided tells about this round only.
             let is_of_before = self.spots[source].status != Status::Completed;
             let is_live = self.decisions[edge] == Decision::Live;
-            !shape.back[edge] && has_given(target) && (is_of_before || is_live)
+            let (from, to) = (self.rounds.of(source), self.rounds.of(target));
+            // What is still to come in this round stands for what it gave before; what was skipped does not.
+            let is_skipped = |node: NodeIndex| self.spots[node].status == Status::Skipped;
+            let is_since = if shape.back[edge] {
+                is_skipped(source) && to > from
+            } else {
+                to >= from || !is_skipped(target)
+            };
+            has_given(target) && is_since && (is_of_before || is_live)
         };
         let is_last = |node: &NodeIndex| !shape.leaving[*node].iter().any(|edge| leads_to(*edge));
         (0..self.spots.len()).filter(|node| has_given(*node)).filter(is_last).collect()

@@ -35,7 +35,7 @@ impl Scheduler {
         match sources.as_slice() {
             [] => self.task.clone(),
             [one] => self.gave(*one),
-            several => self.gave_together(several),
+            several => self.by_id(several, Self::gave),
         }
     }
 
@@ -66,9 +66,9 @@ impl Scheduler {
         self.spots[node].output.clone().unwrap_or_else(|| Json::from(Value::Null))
     }
 
-    /// What several nodes gave, by their ids.
-    pub(super) fn gave_together(&self, nodes: &[NodeIndex]) -> Json {
-        let by_id = nodes.iter().map(|node| (self.flow.id(*node).as_str(), self.gave(*node)));
+    /// Something about several nodes, by their ids.
+    pub(super) fn by_id(&self, nodes: &[NodeIndex], what: fn(&Self, NodeIndex) -> Json) -> Json {
+        let by_id = nodes.iter().map(|node| (self.flow.id(*node).as_str(), what(self, *node)));
         Json::object(&by_id.collect::<Vec<_>>())
     }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::column::Column;
 use super::settle::count;
 use super::spot::{Dead, Decision, Queue, Rare, Spot, Status};
-use super::{Around, Clockwork, Layer, Names, Origin, Phase, Scheduler};
+use super::{Around, Clockwork, Layer, Names, Origin, Phase, Rounds, Scheduler};
 use crate::definition::{EdgeIndex, Flow, NodeIndex};
 
 /// A run of a flow, written down. Cheap to make: what is large is shared with the run.
@@ -44,6 +44,8 @@ pub struct Saved {
     canceller: String,
     limit: Option<StopReason>,
     clock: Clockwork,
+    /// How often it has gone round, and in which round each node last gave something.
+    rounds: (u32, Column<u32>),
     last: NodeIndex,
     #[serde(default)]
     before: NodeIndex,
@@ -135,6 +137,7 @@ impl Scheduler {
             canceller: self.canceller.clone(),
             limit: self.limit.clone(),
             clock: self.clock,
+            rounds: (self.rounds.begun, self.rounds.gave.iter().copied().collect()),
             last: self.last,
             before: self.before,
         }
@@ -148,7 +151,8 @@ impl Scheduler {
             && saved.nodes() == flow.nodes().len()
             && saved.decisions.len() == flow.edges().len()
             && saved.busy.len() == shape.regions.len()
-            && saved.layers.len() == shape.layers;
+            && saved.layers.len() == shape.layers
+            && [0, saved.nodes()].contains(&saved.rounds.1.len());
         if !fits {
             return None;
         }
@@ -187,6 +191,7 @@ impl Scheduler {
             canceller: saved.canceller,
             limit: saved.limit,
             clock: saved.clock,
+            rounds: Rounds { begun: saved.rounds.0, gave: saved.rounds.1.into_values().collect() },
             last: saved.last,
             before: saved.before,
             flow,

@@ -90,16 +90,28 @@ impl Scheduler {
         if spot.status != Status::Pending || spot.queue != Queue::None {
             return;
         }
-        let ready = match self.flow.node(node).join {
-            Join::All => (spot.undecided == 0).then_some(spot.live > 0 && spot.refused == 0),
-            Join::Any => enough(spot, 1),
-            Join::Count(count) => enough(spot, count),
-        };
-        match ready {
+        match self.readiness(node) {
             Some(true) => self.enqueue(node, Queue::Ready),
             Some(false) => self.enqueue(node, Queue::Skip),
             None => {}
         }
+    }
+
+    /// Whether what is decided so far is enough to run or skip a node.
+    pub(super) fn readiness(&self, node: NodeIndex) -> Option<bool> {
+        let spot = &self.spots[node];
+        match self.flow.node(node).join {
+            Join::All => (spot.undecided == 0).then_some(spot.live > 0 && spot.refused == 0),
+            Join::Any => enough(spot, 1),
+            Join::Count(count) => enough(spot, count),
+        }
+    }
+
+    /// How often a node may run, if it has run as often as that.
+    pub(super) fn spent(&self, node: NodeIndex) -> Option<u32> {
+        let spot = &self.spots[node];
+        let runs = || spot.execution.saturating_sub(spot.rare().skips);
+        self.flow.node(node).max_executions.filter(|max| !spot.again && runs() >= *max)
     }
 
     /// Queues a node that had begun before, if the way to it is still open: a loop may have gone round since.
@@ -114,10 +126,7 @@ impl Scheduler {
 
     /// Puts a node in line; one that has run as often as it may is skipped.
     pub(super) fn enqueue(&mut self, node: NodeIndex, queue: Queue) {
-        let spot = &self.spots[node];
-        let spent =
-            self.flow.node(node).max_executions.is_some_and(|max| spot.execution >= max && !spot.again);
-        let queue = if spent { Queue::Skip } else { queue };
+        let queue = if self.spent(node).is_some() { Queue::Skip } else { queue };
         match queue {
             Queue::Ready => self.ready.push_back(node),
             Queue::Skip => self.skips.push_back(node),
@@ -305,6 +314,7 @@ impl Scheduler {
             self.spots[target].keep().brought.push(edge);
         } else if !self.spots[target].busy() {
             // One that is busy is left alone: nothing is taken to it, but earlier versions may have written so.
+            self.rounds.begin(self.spots.len());
             self.reset(target);
             self.spots[target].again = false;
             if self.spots[self.source(edge)].status.settled() {

@@ -195,6 +195,9 @@ pub(super) struct Rare {
     pub(super) input: Option<Json>,
     /// What it contributed, in the run of a map.
     pub(super) writes: Option<BTreeMap<String, Json>>,
+    /// What the run inside it came to that did not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) partial: Option<Json>,
     pub(super) error: Option<Box<NodeError>>,
     pub(super) telemetry: Option<Box<Telemetry>>,
     pub(super) relay: Option<Arc<Relay>>,
@@ -202,6 +205,8 @@ pub(super) struct Rare {
     pub(super) delay: Option<u64>,
     /// How often this execution failed and was tried again; attempts that were lost do not count.
     pub(super) retries: u32,
+    /// How often it was skipped, where it may run only so often.
+    pub(super) skips: u32,
     /// The node that takes over for it now.
     pub(super) deputy: Option<NodeIndex>,
     /// Nodes it takes over for, the first one first.
@@ -226,12 +231,14 @@ static NOTHING: Rare = Rare {
     brought: Vec::new(),
     input: None,
     writes: None,
+    partial: None,
     error: None,
     telemetry: None,
     relay: None,
     answer: None,
     delay: None,
     retries: 0,
+    skips: 0,
     deputy: None,
     callers: VecDeque::new(),
     waived: false,
@@ -244,6 +251,7 @@ impl Rare {
         self.delay = None;
         self.answer = None;
         self.error = None;
+        self.partial = None;
         self.prevented = None;
         if start.attempt == 1 {
             self.input = None;
@@ -254,6 +262,7 @@ impl Rare {
     /// An execution ends; gives the node that took over, if one did.
     pub(super) fn finish(&mut self) -> Option<NodeIndex> {
         self.error = None;
+        self.partial = None;
         self.telemetry = None;
         self.writes = None;
         self.relay = None;

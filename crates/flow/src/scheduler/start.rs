@@ -74,7 +74,7 @@ impl Scheduler {
         }
         let task = advice.input.unwrap_or(task);
         let given = task.size() + state.values().map(Json::size).sum::<usize>();
-        fits(given).map_err(|why| Refusal::Task(format!("with the state it is {why}")))?;
+        fits(given).map_err(|why| Refusal::TooLarge(format!("with the state it is {why}")))?;
         if let Some(schema) = &self.flow.settings().input {
             schema.fits(&task).map_err(|violation| Refusal::Task(violation.to_string()))?;
         }
@@ -84,6 +84,7 @@ impl Scheduler {
             input: Some(task),
             state: (!state.is_empty()).then_some(state),
             definition: self.flow.settings().document.clone().filter(|_| self.origin.path.is_empty()),
+            folder: None,
         };
         let mut event = self.event(now, Body::RunStart(Box::new(start)));
         event.head.parent_id.clone_from(&self.origin.parent);
@@ -93,7 +94,8 @@ impl Scheduler {
     }
 
     pub(super) fn resume(&self, now: Now) -> Vec<Event> {
-        let resumed = (self.phase != Phase::New).then(|| self.event(now, Body::Resumed(Resumed {})));
+        let resumed =
+            (self.phase != Phase::New).then(|| self.event(now, Body::Resumed(Resumed { folder: None })));
         resumed.into_iter().collect()
     }
 

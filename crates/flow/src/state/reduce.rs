@@ -114,6 +114,20 @@ impl Reduce {
         Err(self.misfit(format!("wants a key of type {wanted}, this is {found}")))
     }
 
+    /// What a contribution to a key of this type must be; `append` also takes an item of such a list.
+    pub(crate) fn takes(self, key: Type) -> Type {
+        match (self, key) {
+            (Self::Last | Self::First, key)
+            | (Self::Append, key @ Type::List(_))
+            | (Self::Merge, key @ Type::Map { .. }) => key,
+            (Self::Sum, Type::Int) => Type::Int,
+            (Self::Sum, _) | (Self::Max | Self::Min, Type::Int | Type::Number) => Type::Number,
+            (Self::Max | Self::Min, Type::String) => Type::String,
+            (Self::Merge, _) => Type::any_map(),
+            (Self::Append | Self::Max | Self::Min, _) => Type::Dyn,
+        }
+    }
+
     fn misfit(self, why: impl Into<String>) -> Misfit {
         Misfit { reduce: self.as_str(), why: why.into() }
     }

@@ -576,6 +576,282 @@ fn a_node_that_ran_as_often_as_it_may_is_skipped() {
 }
 
 #[test]
+fn a_skip_is_no_run_and_says_why_it_was_one() {
+    check(
+        "a >2 once:x1 > j:any, a > j >1 a | start | finish a | why once | finish j | finish a | finish once | finish j",
+        expect![[r#"
+            start        run a
+            finish a     skip once, run j
+            why once     the condition of the edge from `a` was false
+            finish j     run a#2
+            finish a     run once#2, run j#2
+            finish once  wait
+            finish j     end COMPLETED
+        "#]],
+    );
+    check(
+        "a > once:x1 > j:any, a > j >1 a | start | finish a | finish once | finish j | finish a | why once | finish j",
+        expect![[r#"
+            start        run a
+            finish a     run once, run j
+            finish once  wait
+            finish j     run a#2
+            finish a     skip once, run j#2
+            why once     it has run 1 times, which is its max_executions
+            finish j     end COMPLETED
+        "#]],
+    );
+    check(
+        "a >1 once:x1 > j:any, a > j >1 a | start | finish a | finish once | finish j | finish a | why once | finish j",
+        expect![[r#"
+            start        run a
+            finish a     run once, run j
+            finish once  wait
+            finish j     run a#2
+            finish a     skip once, run j#2
+            why once     the condition of the edge from `a` was false
+            finish j     end COMPLETED
+        "#]],
+    );
+}
+
+#[test]
+fn what_skips_a_count_is_told_the_same_whoever_came_first() {
+    check(
+        "s >no b > two:2, s >no c > two, s >yes a > two | start | finish s | why two | finish a",
+        expect![[r#"
+            start     run s
+            finish s  skip b, skip c, skip two, run a
+            why two   fewer than 2 of its sources can give it a way in
+            finish a  end COMPLETED
+        "#]],
+    );
+    check(
+        "a > two:2, s > x >no b > two, x >no c > two | start | finish a | finish s | finish x | why two",
+        expect![[r#"
+            start     run a, run s
+            finish a  wait
+            finish s  run x
+            finish x  skip b, skip c, skip two, end COMPLETED
+            why two   fewer than 2 of its sources can give it a way in
+        "#]],
+    );
+    check(
+        "a >no two:2, b >no two, c > two | start | finish a | finish b | why two | finish c",
+        expect![[r#"
+        start     run a, run b, run c
+        finish a  wait
+        finish b  skip two
+        why two   fewer than 2 of its sources can give it a way in
+        finish c  end COMPLETED
+    "#]],
+    );
+}
+
+#[test]
+fn a_run_gives_what_was_given_last_and_nothing_of_a_round_before_that() {
+    check(
+        "a > b:x2 > a | start | give a=a1 | give b=b1 | give a=a2 | give b=b2 | give a=a3 | given",
+        expect![[r#"
+            start      run a
+            give a=a1  run b
+            give b=b1  run a#2
+            give a=a2  run b#2
+            give b=b2  run a#3
+            give a=a3  skip b, end COMPLETED
+            given      "a3"
+        "#]],
+    );
+    check(
+        "a >1 odd:x1 > j, a >2 even:x1 > j, j > a \
+         | start | give a=1 | give odd=odd | give j=j1 | give a=2 | give even=even | give j=j2 | give a=3 | given",
+        expect![[r#"
+            start           run a
+            give a=1        skip even, run odd
+            give odd=odd    run j
+            give j=j1       run a#2
+            give a=2        skip odd, run even#2
+            give even=even  run j#2
+            give j=j2       run a#3
+            give a=3        skip odd, skip even, skip j, end COMPLETED
+            given           "3"
+        "#]],
+    );
+    check(
+        "x > a > m > b > a | start | give x=x | give a=a1 | give m=m1 | give b=b1 | give a=a2 | fail m | given",
+        expect![[r#"
+            start      run x
+            give x=x   run a
+            give a=a1  run m
+            give m=m1  run b
+            give b=b1  run a#2
+            give a=a2  run m#2
+            fail m     end FAILED node_failed; b: it waits for `m`, which failed
+            given      "b1"
+        "#]],
+    );
+    check(
+        "x > a > m > b > a | start | give x=x | give a=a1 | give m=m1 | give b=b1 | fail a | given",
+        expect![[r#"
+            start      run x
+            give x=x   run a
+            give a=a1  run m
+            give m=m1  run b
+            give b=b1  run a#2
+            fail a     end FAILED node_failed; m: it waits for `a`, which failed; b: it waits for `m`, which is not done
+            given      "b1"
+        "#]],
+    );
+    check(
+        "a:x1 > b > a | start | give a=a1 | give b=b1 | given",
+        expect![[r#"
+        start      run a
+        give a=a1  run b
+        give b=b1  skip a, skip b, end COMPLETED
+        given      "b1"
+    "#]],
+    );
+    check(
+        "a > c:any > d, b > c | start | give b=b | give c=c | give a=a | fail d | given",
+        expect![[r#"
+        start     run a, run b
+        give b=b  run c
+        give c=c  run d
+        give a=a  wait
+        fail d    end FAILED node_failed
+        given     "c"
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_run_inside_had_come_to_is_given_where_it_was_given_last() {
+    check(
+        "a > m > z | start | give a=a | part m=half | fail m | given",
+        expect![[r#"
+        start        run a
+        give a=a     run m
+        part m=half  noted
+        fail m       end FAILED node_failed; z: it waits for `m`, which failed
+        given        "half"
+    "#]],
+    );
+    check(
+        "a > m > z, x | start | give a=a | give x=x | part m=half | fail m | given",
+        expect![[r#"
+        start        run a, run x
+        give a=a     run m
+        give x=x     wait
+        part m=half  noted
+        fail m       end FAILED node_failed; z: it waits for `m`, which failed
+        given        "x"
+    "#]],
+    );
+    check(
+        "a > m:or=f > z, f | start | give a=a | part m=half | fail m | fail f | given",
+        expect![[r#"
+        start        run a
+        give a=a     run m
+        part m=half  noted
+        fail m       run f
+        fail f       end FAILED node_failed; z: it waits for `m`, which failed
+        given        "half"
+    "#]],
+    );
+    check(
+        "a > m | start | give a=a | part m=half | cancel now | given | resume | give m=whole | given",
+        expect![[r#"
+            start         run a
+            give a=a      run m
+            part m=half   noted
+            cancel now    cancel m, end CANCELLED cancelled
+            given         "half"
+            resume        run m~2
+            give m=whole  end COMPLETED
+            given         "whole"
+        "#]],
+    );
+    check(
+        "a > m > b > a, x > a | start | give x=x | give a=1 | give m=1 | give b=1 | give a=2 | part m=half | fail m | given",
+        expect![[r#"
+            start        run x
+            give x=x     run a
+            give a=1     run m
+            give m=1     run b
+            give b=1     run a#2
+            give a=2     run m#2
+            part m=half  noted
+            fail m       end FAILED node_failed; b: it waits for `m`, which failed
+            given        "1"
+        "#]],
+    );
+}
+
+#[test]
+fn work_that_writes_is_not_done_again_for_what_follows_from_it() {
+    check(
+        "a:retry2 >broken b | start | finish a",
+        expect![[r#"
+        start     run a
+        finish a  end FAILED node_failed; b: it waits for `a`, which failed
+    "#]],
+    );
+    check(
+        "a:retry2:pure >broken b | start | finish a | due a | finish a",
+        expect![[r#"
+        start     run a
+        finish a  delay a 10
+        due a     run a~2
+        finish a  delay a 10
+    "#]],
+    );
+    check(
+        "a:retry2:on=expression >broken b | start | finish a | due a | finish a",
+        expect![[r#"
+        start     run a
+        finish a  delay a 10
+        due a     run a~2
+        finish a  delay a 10
+    "#]],
+    );
+    check(
+        "a:retry2:or=z >broken b, z | start | finish a | finish z",
+        expect![[r#"
+        start     run a
+        finish a  run z
+        finish z  end FAILED node_failed; b: it waits for `a`, which failed
+    "#]],
+    );
+    check(
+        "a:retry2:text > b | start | finish a | due a | give a=text | finish b",
+        expect![[r#"
+        start        run a
+        finish a     delay a 10
+        due a        run a~2
+        give a=text  run b
+        finish b     end COMPLETED
+    "#]],
+    );
+}
+
+#[test]
+fn how_long_a_run_took_is_by_the_clock() {
+    check(
+        "a:pure > b | start | hours pass | resume | lose a | finish a | finish b | worked | took",
+        expect![[r#"
+            start       run a
+            hours pass  nobody is there
+            resume      wait
+            lose a      run a~2
+            finish a    run b
+            finish b    end COMPLETED
+            worked      8 ms
+            took        10800011 ms
+        "#]],
+    );
+}
+
+#[test]
 fn a_fallback_takes_over_and_its_output_is_the_nodes() {
     check(
         "a:or=z > b, z:alone | start | fail a | finish z | finish b",

@@ -2,11 +2,14 @@
 //!
 //! `a > b, a >no c:any | start | finish a` is a flow, then steps. Arrows: `>` always, `>yes`, `>no`, `>else`, `>1` only
 //! after the source's first execution, `>2` only after later ones. After a node's colon: `any`, a number to join, `pure`,
-//! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`, `text`
-//! (nothing else does as its output), and first of all `broken`: an expression that fails.
+//! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`, `on=expression` (what is tried again), `text`
+//! (nothing else does as its output), and first of all `broken`: an expression that fails. So does the condition of the
+//! arrow `>broken`.
 //! Before the flow: `fail-fast`, `max2`, `limit3`. Instead of a flow: `each3`, the items `0`, `1` and `2` of a map.
 //! Where every node has an edge that leads to it, the first one is the entry. The step `see a` shows what `a` gets,
-//! `worked` how long the run was at work, and `hours pass` leaves it without a process.
+//! `why a` why it was skipped last, `given` what the run gave, `worked` how long it was at work and `took` how long it took,
+//! and `hours pass` leaves it without a process. `give a=text` finishes `a` with an output, and `part a=text` says what the
+//! run inside it had come to when that ended in vain.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,6 +17,7 @@ use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, Json, Mode, NodeStatus, Timestamp};
+use antiphon_flow::expr::Expression;
 use antiphon_flow::function::{Code, Failure, Reply};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
@@ -56,12 +60,14 @@ fn saved_and_loaded(scheduler: &Scheduler) -> Scheduler {
 struct Table {
     scheduler: Scheduler,
     history: Vec<Event>,
+    /// What runs inside nodes came to, after how many events.
+    parts: Vec<(usize, Attempt, Json)>,
     time: i64,
 }
 
 impl Table {
     fn new(flow: Flow) -> Self {
-        Self { scheduler: Scheduler::new(flow, origin()), history: Vec::new(), time: 0 }
+        Self { scheduler: Scheduler::new(flow, origin()), history: Vec::new(), parts: Vec::new(), time: 0 }
     }
 
     fn now(&mut self) -> Now {
@@ -73,6 +79,21 @@ impl Table {
         if let Some(id) = step.strip_prefix("see ") {
             let node = self.scheduler.flow().index(id).expect("a node");
             return format!("gets {}", self.scheduler.input(node).as_str());
+        }
+        if let Some(id) = step.strip_prefix("why ") {
+            return self.why(id);
+        }
+        if let Some((id, text)) = step.strip_prefix("part ").and_then(|part| part.split_once('=')) {
+            self.scheduler.inside_ended(self.attempt(id), &Json::from(text));
+            self.parts.push((self.history.len(), self.attempt(id), Json::from(text)));
+            return "noted".to_owned();
+        }
+        if step == "given" || step == "took" {
+            let Some(Body::RunEnd(end)) = self.history.last().map(|event| &event.body) else {
+                return "not ended".to_owned();
+            };
+            let took = format!("{} ms", end.total_duration_ms);
+            return if step == "took" { took } else { end.final_output.as_str().to_owned() };
         }
         if step == "hours pass" {
             self.time += 3 * 3_600_000;
@@ -98,6 +119,14 @@ impl Table {
             self.take(events, &mut did);
         }
         if did.is_empty() { "wait".to_owned() } else { did.join(", ") }
+    }
+
+    fn why(&self, id: &str) -> String {
+        let skipped = self.history.iter().rev().find_map(|event| match &event.body {
+            Body::NodeSkipped(skip) if event.head.node_id.as_ref()?.as_str() == id => Some(&skip.reason),
+            _ => None,
+        });
+        skipped.expect("it was skipped").clone()
     }
 
     fn take(&mut self, events: Vec<Event>, did: &mut Vec<String>) {
@@ -141,6 +170,10 @@ impl Table {
         match verb {
             "start" => Input::Start { task: Json::from("task"), state: BTreeMap::new() },
             "finish" => Input::Outcome { attempt: self.attempt(rest), result: Ok(Reply::new(Value::Null)) },
+            "give" => {
+                let (node, output) = rest.split_once('=').expect("node=output");
+                Input::Outcome { attempt: self.attempt(node), result: Ok(Reply::new(output)) }
+            }
             "fail" => Input::Outcome { attempt: self.attempt(rest), result: Err(Failure::new("it broke")) },
             "time" => Input::Timeout(self.attempt(rest)),
             "due" => Input::Due(self.attempt(rest)),
@@ -171,7 +204,10 @@ impl Table {
     /// Applying the history to a new machine gives the machine that made it, after every event.
     fn replays(&self, flow: Flow) {
         let mut again = Scheduler::new(flow, origin());
-        for event in &self.history {
+        for (place, event) in self.history.iter().enumerate() {
+            for (_, attempt, part) in self.parts.iter().filter(|(after, ..)| *after == place) {
+                again.inside_ended(*attempt, part);
+            }
             again.apply(event);
         }
         assert_eq!(format!("{again:?}"), format!("{:?}", self.scheduler), "a replay ends where the run did");
@@ -287,6 +323,10 @@ fn told_about(node: Node, part: &str) -> Node {
     if let Some(fallback) = part.strip_prefix("or=") {
         return node.fallback(fallback);
     }
+    if let Some(code) = part.strip_prefix("on=") {
+        let retry = node.retry.clone().expect("it is said after how often");
+        return node.retry(Retry { on: vec![code.to_owned()], ..retry });
+    }
     if let Some(count) = number("") {
         return node.join(Join::Count(count));
     }
@@ -314,6 +354,7 @@ fn edge(from: &str, to: &str, kind: &str) -> Edge {
         "yes" => edge.when(Formula::closure(|_| true)),
         "no" => edge.when(Formula::closure(|_| false)),
         "else" => edge.otherwise(),
+        "broken" => edge.when(Expression::parse("1 / 0 == 1").expect("an expression")),
         "1" => edge.when(Formula::closure(move |moment| moment.executions_of(&source) == 1)),
         "2" => edge.when(Formula::closure(move |moment| moment.executions_of(&source) > 1)),
         other => panic!("no arrow is called >{other}"),
