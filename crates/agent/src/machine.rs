@@ -279,6 +279,7 @@ impl Agent {
             depth: Some(self.origin.who.depth),
             max_iterations: Some(self.definition.max_iterations),
             definition: self.origin.path.is_empty().then(|| self.definition_json()),
+            folder: None,
         });
         let mut event = self.event(now, body);
         event.head.parent_id.clone_from(&self.origin.parent);

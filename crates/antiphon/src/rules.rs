@@ -35,6 +35,20 @@ impl Rules {
         }
     }
 
+    /// The same for another folder: files in the one before are looked for there.
+    pub(crate) fn at(&self, before: &Path, folder: &Path) -> Self {
+        let moved = |path: &PathBuf| match path.strip_prefix(before) {
+            Ok(inside) => folder.join(inside),
+            Err(_) => path.clone(),
+        };
+        Self {
+            user: self.user.clone(),
+            project: self.project.as_ref().map(moved),
+            grants: self.grants.as_ref().map(moved),
+            home: self.home.clone(),
+        }
+    }
+
     /// The policy of an agent that works in a folder and has these rules of its own.
     pub(crate) fn policy(&self, folder: &Path, agent: Vec<Rule>) -> Result<Policy, String> {
         let text = |path: &Path| Some(path.to_str()?.to_owned());

@@ -1,6 +1,7 @@
 //! [`Shelf`]: all tools there are, and the ones an agent gets.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,8 +52,21 @@ impl Shelf {
         self.tools.insert(tool.spec().name.clone(), tool);
     }
 
+    /// The same in another folder; tools that were added are there too.
+    pub(crate) fn at(&self, folder: &Path) -> io::Result<Self> {
+        let mut there = Self::new(self.workspace.at(folder)?);
+        for name in &self.own {
+            there.add(Arc::clone(&self.tools[name]));
+        }
+        Ok(there)
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.workspace.root()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.tools.get(name).cloned()
     }
 
     pub(crate) fn names(&self) -> Vec<String> {

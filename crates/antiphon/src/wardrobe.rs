@@ -1,8 +1,9 @@
 //! [`Wardrobe`]: gives agents their models, tools and rules.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use antiphon_agent::permission::Policy;
 use antiphon_agent::{Definition, Harness, ModelUse, Outfit, Rlm};
@@ -22,13 +23,15 @@ use crate::tools::{Shelf, chosen};
 pub struct Wardrobe(Arc<Parts>);
 
 struct Parts {
-    models: Models,
+    models: Arc<Models>,
     /// Models that were opened, by their settings.
-    open: Mutex<Vec<(ModelUse, Arc<dyn Model>)>>,
+    open: Arc<Mutex<Vec<(ModelUse, Arc<dyn Model>)>>>,
     /// Models of your own, by name.
     own: BTreeMap<String, Arc<dyn Model>>,
     rules: Rules,
     shelf: Shelf,
+    /// The same for runs that work in other folders, as long as one does.
+    elsewhere: Arc<Mutex<Vec<Weak<Parts>>>>,
 }
 
 impl Wardrobe {
@@ -36,11 +39,12 @@ impl Wardrobe {
     pub fn new(workspace: Workspace) -> Self {
         let rules = Rules { home: std::env::var_os("HOME").map(Into::into), ..Rules::default() };
         Self(Arc::new(Parts {
-            models: Models::new(),
-            open: Mutex::new(Vec::new()),
+            models: Arc::new(Models::new()),
+            open: Arc::default(),
             own: BTreeMap::new(),
             rules,
             shelf: Shelf::new(workspace),
+            elsewhere: Arc::default(),
         }))
     }
 
@@ -53,7 +57,7 @@ impl Wardrobe {
     /// Opens models another way: with other prices, or keys from elsewhere.
     #[must_use]
     pub fn models(self, models: Models) -> Self {
-        self.change(|parts| parts.models = models)
+        self.change(|parts| parts.models = Arc::new(models))
     }
 
     /// A model of your own, for agents whose model is of the provider `own` and has this name.
@@ -93,6 +97,26 @@ impl Wardrobe {
 }
 
 impl Parts {
+    /// The same in another folder.
+    fn at(&self, folder: &Path) -> io::Result<Arc<Self>> {
+        let mut elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        elsewhere.retain(|parts| parts.strong_count() > 0);
+        let known = elsewhere.iter().filter_map(Weak::upgrade).find(|parts| parts.shelf.folder() == folder);
+        if let Some(parts) = known {
+            return Ok(parts);
+        }
+        let parts = Arc::new(Self {
+            models: Arc::clone(&self.models),
+            open: Arc::clone(&self.open),
+            own: self.own.clone(),
+            rules: self.rules.at(self.shelf.folder(), folder),
+            shelf: self.shelf.at(folder)?,
+            elsewhere: Arc::clone(&self.elsewhere),
+        });
+        elsewhere.push(Arc::downgrade(&parts));
+        Ok(parts)
+    }
+
     fn open(&self, settings: &ModelUse) -> Result<Arc<dyn Model>, String> {
         if settings.provider == OWN {
             let name = settings.model.as_deref().unwrap_or_default();
@@ -134,7 +158,7 @@ impl Parts {
 fn context(folder: &Path, options: Rlm) -> Result<Option<Arc<str>>, String> {
     let Some(file) = options.context_file else { return Ok(None) };
     let path = folder.join(&file);
-    let wrong = |error: std::io::Error| format!("its context `{file}` cannot be read: {error}");
+    let wrong = |error: io::Error| format!("its context `{file}` cannot be read: {error}");
     let size = std::fs::metadata(&path).map_err(wrong)?.len();
     if size > CONTEXT_MAX {
         return Err(format!("its context `{file}` has {size} bytes, at most {CONTEXT_MAX} are read"));
@@ -153,6 +177,22 @@ impl Outfitter for Wardrobe {
     fn outfit(&self, definition: Arc<Definition>, within: Option<Policy>) -> Future<Result<Kit, String>> {
         let parts = Arc::clone(&self.0);
         Box::pin(async move { parts.outfit(&definition, within).await })
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        Some(self.0.shelf.folder())
+    }
+
+    fn at(&self, folder: &Path) -> Result<Option<Arc<dyn Outfitter>>, String> {
+        if folder == self.0.shelf.folder() {
+            return Ok(None);
+        }
+        let wrong = |error| format!("it cannot work in the folder {}: {error}", folder.display());
+        Ok(Some(Arc::new(Self(self.0.at(folder).map_err(wrong)?))))
+    }
+
+    fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.0.shelf.get(name)
     }
 
     fn keep(&self, rule: &Json) -> Result<(), String> {

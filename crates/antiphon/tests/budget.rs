@@ -184,3 +184,23 @@ async fn agents_that_agents_call_are_counted() {
     let asked = events.iter().filter(|event| matches!(event.body, Body::Usage(_))).count();
     assert!(asked <= 3, "the agent that was one too many asked no model: {asked}");
 }
+
+#[tokio::test]
+async fn who_is_refused_what_ends_the_run_is_not_tried_again() {
+    let retry = antiphon_flow::retry::Retry::new(2);
+    let flow = Flow::new("two")
+        .limits(Limits { max_tokens: Some(20), ..Limits::default() })
+        .node("a", agent(0.0))
+        .node("b", agent(0.0).retry(retry))
+        .edge(Edge::new("a", "b"))
+        .build()
+        .expect("sound");
+    let (report, events) = run(flow).await;
+    assert_eq!(report.reason.as_ref().map(|reason| reason.as_str()), Some("budget_tokens"));
+    assert!(!events.iter().any(|event| matches!(event.body, Body::NodeRetry(_))));
+    let refused = events.iter().find_map(|event| match &event.body {
+        Body::NodeEnd(end) => end.error.as_ref().map(|error| format!("{} {:?}", end.status, error.code)),
+        _ => None,
+    });
+    assert_eq!(refused.as_deref(), Some("FAILED Some(BudgetExhausted)"));
+}

@@ -326,6 +326,30 @@ limits: {max_node_executions: 9}
         "nodes: {n: {flow: {antiphon: 1, nodes: {a: {command: [sleep, \"9\"], effect: pure}}}}}\nlimits: {execution_timeout: 100ms}",
     ),
     (
+        "a bound on time around a map",
+        "nodes: {m: {map: {over: \"[0, 0, 9]\", node: {command: [sh, -c, \"sleep $(cat); echo done\"], effect: read}}}}\nlimits: {execution_timeout: 400ms}",
+    ),
+    (
+        "a map in a flow that takes too long",
+        "nodes: {n: {flow: {antiphon: 1, nodes: {m: {map: {over: \"[0, 9]\", node: {command: [sh, -c, \"sleep $(cat); echo done\"], effect: read}}}}}, timeout: 400ms}}",
+    ),
+    (
+        "an item that fails",
+        "nodes: {a: {function: \"1\"}, m: {map: {over: \"[1, 2, 0]\", node: {function: 6 / item}}}}\nedges: [a -> m]",
+    ),
+    (
+        "an item that fails in a flow with a fallback that fails",
+        "nodes: {n: {flow: {antiphon: 1, nodes: {m: {map: {over: \"[1, 0]\", node: {function: 6 / item}}}}}, fallback: f}, f: {function: 1 / 0}}",
+    ),
+    (
+        "a node of a loop that is skipped at first",
+        "nodes: {a: {function: executions.a}, once: {function: \"'did it'\", max_executions: 1}, j: {function: input, join: any}}\nentry: a\nedges: [{from: a, to: once, when: output == 3}, a -> j, {from: j, to: a, when: executions.a < 3}]\nlimits: {max_node_executions: 20}",
+    ),
+    (
+        "a loop that ends where a node may run no more",
+        "nodes: {a: {function: \"'a' + string(executions.a)\"}, b: {function: \"'b' + string(executions.b)\", max_executions: 2}}\nentry: a\nedges: [a -> b, b -> a]\nlimits: {max_node_executions: 20}",
+    ),
+    (
         "a bound on time around an agent",
         "models: {s: {provider: scripted, replies: [[{tool_call: {name: bash, input: {command: \"sleep 9\"}}}],[{text: fin}]]}}\nnodes: {a: {agent: {model: s, tools: [bash], permissions: [{tool: bash, pattern: \"sleep *\", action: allow}]}}}\nlimits: {execution_timeout: 200ms}",
     ),

@@ -239,7 +239,8 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
     };
     let mind = &driver.tree.machines[0].mind;
     let (id, definition) = (mind.run().clone(), mind.as_agent().map(|agent| Arc::clone(agent.definition())));
-    let run = Run { journal: Arc::clone(&parts.journal), branch: place, run: id, began, wishes, progress };
+    let (journal, folder) = (Arc::clone(&parts.journal), parts.folder.clone());
+    let run = Run { journal, branch: place, run: id, folder, began, wishes, progress };
     let is_old = start.is_some();
     if driver.completed() {
         driver.rest();
@@ -313,7 +314,7 @@ fn rebuild(tree: &mut Tree, events: &[Event], start: usize) -> Result<(), Refuse
 fn created(journey: &Journey) -> Event {
     let Journey { parts, home, place, call, task, .. } = journey;
     let body = if place.session == home.session {
-        Body::BranchCreated(BranchCreated { from: None })
+        Body::BranchCreated(BranchCreated { from: None, into: None })
     } else {
         let caller = json!({"sessionId": home.session.as_str(), "branchId": home.branch.as_str(), "callId": call.as_str()});
         let title = Some(task.chars().take(TITLE_MAX).collect());

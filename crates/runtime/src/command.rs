@@ -1,9 +1,10 @@
-//! Command nodes: a program with its input on stdin and its output on stdout.
+//! Command nodes: a program with its input on stdin, whole before it begins, and its output on stdout.
 //!
 //! All that the program started ends with it, and with the node: when that is cancelled, times out or the future is
 //! dropped. What it may print is bounded.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use antiphon_event::{Body, ErrorCode, Json};
 use antiphon_flow::Command;
 use antiphon_flow::function::{Failure, Reply};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 use tokio::time::{Instant, sleep_until};
 
@@ -39,18 +40,13 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
     let program = command.run.first().cloned().unwrap_or_default();
     let given = environment(&command.env).map_err(fail)?;
     let secrets = Secrets::of(given.clone().into_iter().chain(inherited()));
-    let (mut child, group) = spawn(&command, given, &call)?;
-    let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let text = call.input.to_text().into_owned();
-    let feed = async move {
-        if let Some(mut pipe) = stdin.take() {
-            // A program that does not read its input is free not to.
-            let _ = pipe.write_all(text.as_bytes()).await;
-        }
-    };
-    let read = async { tokio::join!(read_all(stdout, &group), read_tail(stderr, &call, &secrets), feed) };
+    let input = antiphon_process::input(call.input.to_text().into_owned().into_bytes()).await;
+    let input = input.map_err(|error| fail(format!("`{program}` was not started: {error}")))?;
+    let (mut child, group) = spawn(&command, given, input, &call)?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let read = async { tokio::join!(read_all(stdout, &group), read_tail(stderr, &call, &secrets)) };
     tokio::pin!(read);
-    let (status, (printed, complaint, ())) = tokio::select! {
+    let (status, (printed, complaint)) = tokio::select! {
         told = &mut read => {
             let status = wait(&mut child, &program).await;
             // What it left running must not outlive the node.
@@ -81,24 +77,35 @@ fn inherited() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-fn spawn(command: &Command, given: BTreeMap<String, String>, call: &Call) -> Result<(Child, Group), Failure> {
+fn spawn(
+    command: &Command,
+    given: BTreeMap<String, String>,
+    input: Stdio,
+    call: &Call,
+) -> Result<(Child, Group), Failure> {
     let Some((program, arguments)) = command.run.split_first() else {
         return Err(fail("the command is empty".to_owned()));
     };
     let mut process = tokio::process::Command::new(program);
     process.args(arguments).envs(given);
-    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    process.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     process
         .env("ANTIPHON_RUN_ID", call.run().as_str())
         .env("ANTIPHON_NODE_ID", call.node.as_str())
         .env("ANTIPHON_EXECUTION", call.execution.to_string())
         .env("ANTIPHON_ATTEMPT", call.attempt.to_string())
         .env("ANTIPHON_IDEMPOTENCY_KEY", call.key());
-    if let Some(dir) = &command.dir {
+    let dir = command.dir.as_ref().map(Path::new);
+    let place = call.folder().map(|folder| dir.map_or_else(|| folder.to_owned(), |dir| folder.join(dir)));
+    if let Some(place) = &place {
+        // Programs believe what it says of where they are, which is where we are.
+        process.current_dir(place).env("PWD", place);
+    } else if let Some(dir) = dir {
         process.current_dir(dir);
     }
     Group::spawn(&mut process).map_err(|error| {
-        let place = command.dir.as_ref().map(|dir| format!(" in `{dir}`")).unwrap_or_default();
+        let lost = || place.as_deref().filter(|place| !place.is_dir());
+        let place = dir.or_else(lost).map(|dir| format!(" in `{}`", dir.display())).unwrap_or_default();
         fail(format!("`{program}` could not be started{place}: {error}"))
     })
 }

@@ -192,7 +192,8 @@ impl Driver {
             self.settle();
             self.commit().await?;
             if !self.stirred.is_empty() {
-                // What always has something to do would never hear of anybody.
+                // What always has something to do would never hear of anybody, nor of what was saved of it.
+                self.heed_saved();
                 self.listen_at_times().await?;
                 // What has ended at once is taken in while all about it is near, and before more is begun.
                 while !self.done.is_empty() {
@@ -481,11 +482,26 @@ impl Driver {
             self.ask_to_stop(inner, AROUND, &Mode::Now);
             self.see_off(inner);
         }
+        let from = self.batch.len();
         self.batch.extend(after);
+        self.say_what_was_left(machine, from);
+    }
+
+    /// Nodes whose runs were stopped with them end with what those have come to. Their ends were decided, and applied,
+    /// before that was known.
+    fn say_what_was_left(&mut self, machine: usize, from: usize) {
+        let Some(flow) = self.tree.machines[machine].mind.as_flow() else { return };
+        for event in &mut self.batch[from..] {
+            let Body::NodeEnd(end) = &mut event.body else { continue };
+            let node = event.head.node_id.as_ref().and_then(|id| flow.flow().index(id.as_str()));
+            if let Some(partial) = node.and_then(|node| flow.partial(node)) {
+                end.output = partial.clone();
+            }
+        }
     }
 
     /// Lets a run that was stopped come to its end, before whoever it is the work of hears of it.
-    pub(super) fn see_off(&mut self, machine: usize) {
+    pub(crate) fn see_off(&mut self, machine: usize) {
         let at = self.at();
         while self.follow(machine, at) {}
     }

@@ -1,6 +1,7 @@
 //! [`Engine`]: what runs need, put together once, and how one is started or gone on with.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use antiphon_event::body::content::{User, UserContent};
@@ -20,6 +21,7 @@ use crate::outfit::Outfitter;
 use crate::resume::{self, Resumption};
 use crate::run::Run;
 use crate::stand_in::StandIn;
+use crate::talk::equip_root;
 use crate::tool::Tools;
 
 /// How many wishes may wait for a driver.
@@ -59,6 +61,8 @@ pub(crate) struct Parts {
     pub(crate) busy: Busy,
     pub(crate) stand_in: Option<Arc<dyn StandIn>>,
     pub(crate) checkpoint_every: u64,
+    /// The folder of the run; of an engine, that of the runs it starts.
+    pub(crate) folder: Option<Arc<Path>>,
 }
 
 /// What a run is started with.
@@ -78,6 +82,8 @@ pub struct Invocation {
     pub metadata: Option<Json>,
     /// Whether the task is what a person said, and is to be seen as such.
     pub said: bool,
+    /// The folder it works in; that of the [engine](Engine::folder) if absent.
+    pub folder: Option<PathBuf>,
 }
 
 impl Invocation {
@@ -91,6 +97,7 @@ impl Invocation {
             title: None,
             metadata: None,
             said: false,
+            folder: None,
         }
     }
 
@@ -122,6 +129,14 @@ pub enum Refused {
     /// An agent cannot have what it needs.
     #[error("the agent cannot begin: {0}")]
     Agent(String),
+    /// The folder of the run is not there, or is none.
+    #[error("the run cannot work in the folder {}: {why}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The flow was built in Rust and is not in the journal.
     #[error("the journal does not hold the flow `{0}`: it was built in Rust, so hand it over to resume it")]
     NoFlow(String),
@@ -145,6 +160,7 @@ impl Engine {
             busy: Busy::default(),
             stand_in: None,
             checkpoint_every: checkpoint::EVERY,
+            folder: None,
         }))
     }
 
@@ -183,6 +199,15 @@ impl Engine {
         self
     }
 
+    /// The folder that the runs it starts work in: commands begin there, and so do the tools of agents. Unless told
+    /// otherwise it is the one that [agents](Self::agents) work in, else the current one of the process. A run says where
+    /// it works, and whoever goes on with it goes on there.
+    #[must_use]
+    pub fn folder(mut self, folder: impl AsRef<Path>) -> Self {
+        Arc::make_mut(&mut self.0).folder = Some(folder.as_ref().into());
+        self
+    }
+
     /// Listens to what other processes leave in the store for the runs of this one; off unless asked for.
     #[must_use]
     pub fn inbox(mut self) -> Self {
@@ -212,7 +237,7 @@ impl Engine {
 
     /// Starts a run. When this returns its first events are durable.
     pub async fn start(&self, flow: Flow, invocation: Invocation) -> Result<Run, Refused> {
-        let parts = &self.0;
+        let parts = &self.0.for_start(invocation.folder.as_deref())?;
         let branch = invocation.place(&*parts.ids);
         let (claim, left) = self.own(&branch.session).await?;
         let before = match invocation.session {
@@ -236,13 +261,15 @@ impl Engine {
         let limit = driver.tree.machines[root].mind.flow().flow().settings().limits.execution_timeout;
         driver.limit_after(root, limit);
         tokio::spawn(driver.run());
-        Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began: seq, wishes, progress })
+        let (journal, folder) = (Arc::clone(&parts.journal), parts.folder.clone());
+        Ok(Run { journal, branch, run, folder, began: seq, wishes, progress })
     }
 
     /// Makes what a driver has decided durable, in a session of its own if that is to be. What is refused leaves no
     /// session behind.
     pub(crate) async fn begin(&self, driver: &mut Driver, is_new: bool) -> Result<(), Refused> {
         let (journal, branch) = (&self.0.journal, driver.branch.clone());
+        driver.say_folder();
         if is_new {
             journal.create(&branch).await?;
         }
@@ -255,11 +282,35 @@ impl Engine {
     }
 
     /// Goes on with the last run of a branch: after a crash, a pause, a failure or a cancel. One that has completed is
-    /// only reported. A flow that was built in Rust is not in the journal and has to be handed over.
+    /// only reported. A flow that was built in Rust is not in the journal and has to be handed over. It works in the folder
+    /// that it says.
     pub async fn resume(&self, branch: Branch, flow: Option<Flow>) -> Result<Run, Refused> {
+        self.go_on(branch, flow, None).await
+    }
+
+    /// The same in another folder, where it works from here on: the run says so.
+    pub async fn resume_in(
+        &self,
+        folder: impl AsRef<Path>,
+        branch: Branch,
+        flow: Option<Flow>,
+    ) -> Result<Run, Refused> {
+        self.go_on(branch, flow, Some(folder.as_ref())).await
+    }
+
+    async fn go_on(
+        &self,
+        branch: Branch,
+        flow: Option<Flow>,
+        elsewhere: Option<&Path>,
+    ) -> Result<Run, Refused> {
         let parts = &self.0;
         let (claim, left) = self.own(&branch.session).await?;
         let Resumption { tree, seq, began, saved } = resume::load(parts, &branch, None, flow).await?;
+        let parts = &match elsewhere.or(tree.folder.as_deref().map(Path::new)) {
+            Some(folder) if !tree.machines[0].mind.has_completed() => parts.in_folder(folder)?,
+            _ => Arc::clone(parts),
+        };
         let run = tree.machines[0].mind.run().clone();
         let (wishes, asked) = mpsc::channel(WISHES_MAX);
         let (mut driver, progress) = Driver::new(Arc::clone(parts), branch.clone(), seq, asked, claim);
@@ -273,12 +324,16 @@ impl Engine {
             }
             driver.rest();
         } else {
-            self.equip_root(&mut driver.tree).await?;
+            equip_root(parts, &mut driver.tree).await?;
             resume::take_over(&mut driver)?;
+            if elsewhere.is_some() {
+                driver.say_folder();
+            }
             driver.accept().await?;
             tokio::spawn(driver.run());
         }
-        Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began, wishes, progress })
+        let (journal, folder) = (Arc::clone(&parts.journal), parts.folder.clone());
+        Ok(Run { journal, branch, run, folder, began, wishes, progress })
     }
 
     /// The right to run what is in a session, and the number of the last command that was left for whoever had it before.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use antiphon_event::body::request::RelayResolved;
-use antiphon_event::body::session::{BranchCreated, ForkPoint};
+use antiphon_event::body::session::{BranchCreated, BranchName, ForkPoint};
 use antiphon_event::{Body, Event, Head, Json, RelayId};
 use antiphon_flow::{Flow, Input, Now, Refusal};
 use antiphon_port::{Batch, Branch};
@@ -41,7 +41,8 @@ impl Engine {
         let journal = self.journal();
         let head = journal.fork(&from, at, &into).await?;
         let from = ForkPoint { branch_id: from.branch, seq: at, hash: Some(head.hash.to_string()) };
-        let created = Body::BranchCreated(BranchCreated { from: Some(from) });
+        let name = BranchName { session_id: into.session.clone(), branch_id: into.branch.clone() };
+        let created = Body::BranchCreated(BranchCreated { from: Some(from), into: Some(name) });
         let head_of = Head { at: Some(self.0.clock.now()), ..Head::default() };
         let mut events = vec![Event::of(head_of, created)];
         events.extend(patch);

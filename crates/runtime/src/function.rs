@@ -2,6 +2,7 @@
 //!
 //! Plain functions, async functions, and functions that say something while they work.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use antiphon_event::body::content::Text;
@@ -59,6 +60,8 @@ pub(crate) struct Setting {
     pub(crate) wakes: mpsc::Sender<Wake>,
     /// Whether what is spent is bounded.
     pub(crate) bounded: bool,
+    /// The folder it works in.
+    pub(crate) folder: Option<Arc<Path>>,
 }
 
 impl Function {
@@ -96,6 +99,11 @@ impl Call {
     /// The run it is part of.
     pub fn run(&self) -> &RunId {
         &self.setting.run
+    }
+
+    /// The folder that the run works in; not that of the process, if somebody went on with the run elsewhere.
+    pub fn folder(&self) -> Option<&Path> {
+        self.setting.folder.as_deref()
     }
 
     /// Where what it says while it works goes.

@@ -12,6 +12,7 @@ mod code;
 mod command;
 mod driver;
 mod engine;
+mod folder;
 mod fork;
 mod function;
 mod harness;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use antiphon_agent::machine::{Origin, World};
@@ -44,6 +45,22 @@ pub trait Outfitter: Send + Sync + 'static {
     /// its tools. Called before a run begins or is taken up.
     fn assign(&self, _run: &Origin, kit: Kit) -> Kit {
         kit
+    }
+
+    /// The folder that agents work in, if they have one.
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The same for runs that work in another folder; nothing if it is the same wherever they work. Why they cannot work
+    /// there otherwise.
+    fn at(&self, _folder: &Path) -> Result<Option<Arc<dyn Outfitter>>, String> {
+        Ok(None)
+    }
+
+    /// A tool that depends on the folder: where the engine was given the very same, a run has the one of its own folder.
+    fn tool(&self, _name: &str) -> Option<Arc<dyn Tool>> {
+        None
     }
 
     /// Keeps a rule for the whole project.

@@ -136,6 +136,7 @@ fn setting_of(driver: &Driver, machine: usize) -> Setting {
         branch: (*branch != "main").then(|| branch.clone()),
         wakes: driver.wakes.clone(),
         bounded: driver.is_bounded(machine),
+        folder: driver.parts.folder.clone(),
     }
 }
 

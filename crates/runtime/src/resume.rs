@@ -210,6 +210,9 @@ pub(crate) fn replay(tree: &mut Tree, event: &Event) {
         (None, _) => None,
     };
     let Some(machine) = machine else { return };
+    if let (0, Some(folder)) = (machine, event.body.folder()) {
+        tree.folder = Some(folder.into());
+    }
     tree.machines[machine].mind.apply(event, &mut Vec::new(), machine);
     tree.note(machine, event);
 }
@@ -259,15 +262,19 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
         let wanted = driver.tree.machines[around].mind.executes_inside(attempt);
         // The journal says already that it waits, and hears it again only if it went on meanwhile.
         driver.tree.machines[machine].pause_told = driver.tree.machines[around].mind.waits_inside(attempt);
-        if !wanted
-            && driver.tree.machines[machine].mind.as_agent().is_some_and(|agent| agent.ended().is_none())
-        {
-            driver.stop_agent(machine, AROUND.to_owned(), Mode::Now);
+        if driver.tree.machines[machine].mind.has_ended() {
             continue;
         }
-        let mind = &driver.tree.machines[machine].mind;
-        if wanted && mind.as_flow().is_some() && !mind.has_ended() {
-            driver.try_feed(machine, Input::Resume);
+        match (&driver.tree.machines[machine].mind, wanted) {
+            (Mind::Flow(_), true) => driver.try_feed(machine, Input::Resume),
+            (Mind::Flow(flow), false) => {
+                if !flow.is_being_cut_off() {
+                    driver.ask_to_stop(machine, AROUND, &Mode::Now);
+                }
+                driver.see_off(machine);
+            }
+            (Mind::Agent(_), true) => {}
+            (Mind::Agent(_), false) => driver.stop_agent(machine, AROUND.to_owned(), Mode::Now),
         }
     }
     driver.heed_reached();

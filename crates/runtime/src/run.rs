@@ -1,5 +1,6 @@
 //! [`Run`]: a handle on a run that is under way.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use antiphon_event::body::content::UserContent;
@@ -72,6 +73,7 @@ pub struct Run {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) branch: Branch,
     pub(crate) run: RunId,
+    pub(crate) folder: Option<Arc<Path>>,
     pub(crate) began: u64,
     pub(crate) wishes: mpsc::Sender<Asked>,
     pub(crate) progress: Watcher,
@@ -91,6 +93,11 @@ impl Run {
     /// The run.
     pub fn id(&self) -> &RunId {
         &self.run
+    }
+
+    /// The folder it works in. Runs of earlier versions do not say it: they go on wherever they are gone on with.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
     }
 
     /// Its events, from its first one on.

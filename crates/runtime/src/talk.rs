@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::agent::root;
 use crate::driver::Driver;
-use crate::engine::{Engine, Invocation, Refused, WISHES_MAX};
+use crate::engine::{Engine, Invocation, Parts, Refused, WISHES_MAX};
 use crate::mind::Mind;
 use crate::outfit::Kit;
 use crate::run::Run;
@@ -82,10 +82,10 @@ impl Engine {
     /// Says something to an agent. When this returns the first events of its run are durable; it sees what was said
     /// in the session before.
     pub async fn talk(&self, definition: Definition, invocation: Invocation) -> Result<Run, Refused> {
-        let parts = &self.0;
+        let parts = &self.0.for_start(invocation.folder.as_deref())?;
         is_bounded(&content(&invocation.task))?;
         let branch = invocation.place(&*parts.ids);
-        let kit = self.kit(Arc::new(definition.clone())).await?;
+        let kit = kit(parts, Arc::new(definition.clone())).await?;
         let (claim, left) = self.own(&branch.session).await?;
         let events = match invocation.session {
             Some(_) => self.follow(&branch).await?,
@@ -109,7 +109,8 @@ impl Engine {
         driver.tell(machine, Input::Start)?;
         self.begin(&mut driver, invocation.session.is_none()).await?;
         tokio::spawn(driver.run());
-        Ok(Run { journal: Arc::clone(&parts.journal), branch, run, began: seq, wishes, progress })
+        let (journal, folder) = (Arc::clone(&parts.journal), parts.folder.clone());
+        Ok(Run { journal, branch, run, folder, began: seq, wishes, progress })
     }
 
     /// What a user says, and where the events of the run that answers belong.
@@ -131,22 +132,22 @@ impl Engine {
         };
         (event, origin)
     }
+}
 
-    /// What an agent needs, before anything begins.
-    async fn kit(&self, definition: Arc<Definition>) -> Result<Kit, Refused> {
-        let outfitter = self.0.outfitter.clone();
-        let outfitter = outfitter.ok_or_else(|| Refused::Agent("nobody equips agents here".to_owned()))?;
-        outfitter.outfit(definition, None).await.map_err(Refused::Agent)
-    }
+/// What an agent needs, before anything begins.
+async fn kit(parts: &Parts, definition: Arc<Definition>) -> Result<Kit, Refused> {
+    let outfitter = parts.outfitter.clone();
+    let outfitter = outfitter.ok_or_else(|| Refused::Agent("nobody equips agents here".to_owned()))?;
+    outfitter.outfit(definition, None).await.map_err(Refused::Agent)
+}
 
-    /// Gives the agent that a tree begins with what it needs, if it begins with one.
-    pub(crate) async fn equip_root(&self, tree: &mut Tree) -> Result<(), Refused> {
-        if let Some(agent) = tree.machines[0].mind.as_agent() {
-            let kit = self.kit(Arc::clone(agent.definition())).await?;
-            tree.machines[0].equip(kit, self.0.outfitter.as_deref());
-        }
-        Ok(())
+/// Gives the agent that a tree begins with what it needs, if it begins with one.
+pub(crate) async fn equip_root(parts: &Parts, tree: &mut Tree) -> Result<(), Refused> {
+    if let Some(agent) = tree.machines[0].mind.as_agent() {
+        let kit = kit(parts, Arc::clone(agent.definition())).await?;
+        tree.machines[0].equip(kit, parts.outfitter.as_deref());
     }
+    Ok(())
 }
 
 /// The root run that was there last.

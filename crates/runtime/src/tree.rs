@@ -172,6 +172,8 @@ pub(crate) struct Task {
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) machines: Vec<Machine>,
+    /// The folder it works in, if it says so.
+    pub(crate) folder: Option<Box<str>>,
     /// What is set aside, by the name of the reservation, and for which run.
     pub(crate) held: BTreeMap<String, (usize, Amounts)>,
     by_run: HashMap<RunId, usize>,
@@ -209,6 +211,7 @@ impl Tree {
         match &event.body {
             Body::RunEnd(end) => {
                 self.machines[machine].end = Some(end.as_ref().clone());
+                self.leave_behind(machine, end);
                 self.reached.retain(|reached| reached.whose != machine);
             }
             Body::Error(error) if self.machines[machine].mind.as_agent().is_some() => {
@@ -230,6 +233,21 @@ impl Tree {
                 *is_void &= mind.as_flow().is_none_or(|flow| flow.is_being_cut_off());
             }
             _ => {}
+        }
+    }
+
+    /// What a run has come to that did not complete is kept by the node whose work it is.
+    fn leave_behind(&mut self, machine: usize, end: &RunEnd) {
+        let Machine { mind: Mind::Flow(flow), parent: Some((around, attempt)), .. } = &self.machines[machine]
+        else {
+            return;
+        };
+        let (around, attempt) = (*around, *attempt);
+        if flow.ended() == Some(&NodeStatus::Completed) || !flow.has_given() {
+            return;
+        }
+        if let Mind::Flow(around) = &mut self.machines[around].mind {
+            around.inside_ended(attempt, &end.final_output);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use antiphon_event::body::flow::CheckpointSaved;
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, RelayId};
 use antiphon_flow::function::Failure;
@@ -10,11 +11,11 @@ use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
 use antiphon_flow::state::{Key, Reduce};
 use antiphon_flow::{Class, Edge, Expression, Flow, Formula, Human, Limits, Node};
-use antiphon_port::{Batch, Branch, Form, Journal};
+use antiphon_port::{Batch, Branch, Form, Hash, Journal};
 use antiphon_runtime::{Call, Engine, Forking, Function, Invocation, Outcome, Report, Run, TaskClock};
 use serde_json::json;
 
-const RUN: Form = Form { name: "run", version: 6 };
+const RUN: Form = Form { name: "run", version: 7 };
 
 fn expression(text: &str) -> Node {
     Node::expression(text).expect("an expression")
@@ -159,6 +160,32 @@ async fn a_run_is_saved_after_so_many_events_when_a_node_has_ended_and_says_so()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_that_never_waits_is_saved_as_often_and_says_so_soon() {
+    let flow = Flow::new("busy")
+        .limits(Limits { max_node_executions: Some(1_000_000), ..Limits::default() })
+        .node("a", expression("1"))
+        .node("b", expression("2"))
+        .entry("a")
+        .edge(Edge::new("a", "b"))
+        .edge(Edge::new("b", "a").when(Formula::closure(|moment| moment.executions_of("b") < 4000)));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = format!("sqlite:{}", folder.path().join("s.db").display());
+    let journal = antiphon_store::open(&file).expect("a store in a file");
+    let flow = flow.build().expect("a sound flow");
+    let run = engine(&journal, 5000).start(flow, Invocation::new("task")).await.expect("accepted");
+    let branch = run.branch().clone();
+    let report = attend(run).await;
+    let events = events(&journal, &branch).await;
+    let marks = saved(&events).len() as u64;
+    assert!(marks >= report.seq / 20_000, "{marks} of {} events", report.seq);
+    let late = events.iter().filter_map(|event| match &event.body {
+        Body::CheckpointSaved(saved) => Some(event.head.seq? - saved.seq()?),
+        _ => None,
+    });
+    assert!(late.max() < Some(12_000));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_run_that_waits_for_people_is_saved_once_it_waits() {
     let journal = store();
     let flow = Flow::new("short").node("x", expression("1")).node("ask", human()).edge(Edge::new("x", "ask"));
@@ -226,14 +253,52 @@ async fn a_checkpoint_that_does_not_fit_is_passed_over() {
     let branch = run.branch().clone();
     let report = attend(run).await;
     // Whatever these bytes are, they are no run.
+    let mut seq = report.seq;
     for bytes in ["", "{}", "nonsense", r#"{"began":0,"machines":[],"held":{},"grants":[]}"#] {
-        journal.save(&branch, RUN, report.seq, bytes.into()).await.expect("saves");
+        let hash = journal.save(&branch, RUN, seq, bytes.into()).await.expect("saves");
+        seq = journal.append(&branch, seq, says_saved(seq, hash)).await.expect("fits").last;
         let looked = with.look(&branch, None, Some(rounds(20))).await.expect("looks");
-        assert_eq!(looked, report);
+        assert_eq!(looked, Report { seq, ..report.clone() });
     }
     let other = Flow::new("rounds").node("a", expression("1")).build().expect("a sound flow");
     let looked = with.look(&branch, None, Some(other)).await.expect("looks");
     assert_eq!(looked.run, report.run);
+}
+
+/// The event about a checkpoint.
+fn says_saved(seq: u64, hash: Hash) -> Batch {
+    let saved_hash = Some(hash.to_string());
+    let saved = CheckpointSaved { checkpoint_id: format!("r@{seq}"), saved_hash };
+    Event::new("r", Body::CheckpointSaved(saved)).into()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_checkpoint_counts_only_if_an_event_after_it_says_that_just_this_was_saved() {
+    let journal = store();
+    let with = engine(&journal, 40);
+    let run = with.start(rounds(60), Invocation::new("task")).await.expect("accepted");
+    let branch = run.branch().clone();
+    let report = attend(run).await;
+    let looked = async |branch: &Branch| with.look(branch, None, Some(rounds(60))).await.expect("looks");
+    // Somebody would have the count be another. What stands there is a run, and may be gone on from as far as it tells.
+    let forged = |bytes: &[u8]| {
+        let text = std::str::from_utf8(bytes).expect("JSON");
+        assert!(text.contains(r#""count":"#), "the count is in it: {text}");
+        text.replace(r#""count":"#, r#""count":9"#).into_bytes()
+    };
+    let last = journal.saved(&branch, RUN, u64::MAX).await.expect("looks").expect("there is one");
+    let bytes = forged(&last.bytes);
+    let hash = journal.save(&branch, RUN, last.seq, bytes.clone()).await.expect("saves");
+    assert_eq!(looked(&branch).await, report, "another was saved there");
+    // Neither what was saved elsewhere nor what is said before it counts.
+    let seq = journal.append(&branch, report.seq, says_saved(last.seq - 1, hash)).await.expect("fits").last;
+    journal.save(&branch, RUN, seq, bytes.clone()).await.expect("saves");
+    assert_eq!(looked(&branch).await, Report { seq, ..report.clone() }, "nothing is said of it");
+    let other = Branch::new(branch.session.clone(), "other");
+    journal.fork(&branch, seq, &other).await.expect("forks");
+    let end = journal.append(&branch, seq, says_saved(seq, hash)).await.expect("fits").last;
+    assert_ne!(looked(&branch).await, Report { seq: end, ..report.clone() }, "now the branch vouches for it");
+    assert_eq!(looked(&other).await, Report { seq, ..report }, "and no other does");
 }
 
 /// A nested flow that fails at first, and asks when it is tried again.

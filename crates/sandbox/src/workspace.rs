@@ -106,6 +106,12 @@ impl Workspace {
         })
     }
 
+    /// The same in another folder, where nothing was read yet.
+    pub fn at(&self, root: impl AsRef<Path>) -> io::Result<Self> {
+        let (variables, reach) = (Arc::clone(&self.variables), Arc::clone(&self.reach));
+        Ok(Self { limits: self.limits, variables, reach, ..Self::new(root)? })
+    }
+
     /// Sets the bounds.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use antiphon_event::{Event, SessionId};
 use antiphon_port::{
-    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Head, Journal, Page, Reply, Saved, Sent,
-    SessionSummary, Verdict,
+    Ack, Batch, Branch, BranchSummary, Claim, Exported, Fault, Form, Hash, Head, Journal, Page, Reply, Saved,
+    Sent, SessionSummary, Verdict,
 };
 use fastrand::Rng;
 
@@ -139,7 +139,7 @@ impl Journal for Faulty {
     }
 
     /// A fold that is not kept is nothing a run may suffer from.
-    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<()> {
+    fn save(&self, branch: &Branch, form: Form, seq: u64, bytes: Vec<u8>) -> Reply<Hash> {
         if self.dead.load(Ordering::Relaxed) || self.roll() < 3 {
             return Reply::ready(Err(dies()));
         }

@@ -105,10 +105,7 @@ impl Agent {
         let relay = Relay {
             kind: RelayKind::Approval,
             params: Some(call.input.clone()),
-            prompt: Some(format!(
-                "`{}` had started when its process died, and may or may not have done its work",
-                call.name
-            )),
+            prompt: Some(format!("`{}` had started, and nobody knows whether it did its work", call.name)),
             options: Some([RUN_AGAIN, TAKE_AS_DONE, FAIL].map(str::to_owned).to_vec()),
             ..self.request(id, Some(call), now)
         };

@@ -131,7 +131,7 @@ impl Agent {
         if !self.started() {
             return Vec::new();
         }
-        let mut events = vec![self.event(now, Body::Resumed(Resumed {}))];
+        let mut events = vec![self.event(now, Body::Resumed(Resumed { folder: None }))];
         if self.may_ask() && !self.said.is_empty() {
             events.push(self.retry("the process that asked the model died".to_owned(), None, now));
         }

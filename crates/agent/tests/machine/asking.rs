@@ -431,7 +431,7 @@ fn a_call_in_doubt_runs_again_only_if_a_person_says_so() {
             resume
               resumed
             lost a
-              relay a:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {"command":"pay"} [run again, take as done, fail]
+              relay a:in_doubt approval: `bash` had started, and nobody knows whether it did its work {"command":"pay"} [run again, take as done, fail]
             a gives "late"
               refused: run r does not wait for that
             answer a whatever
@@ -442,7 +442,7 @@ fn a_call_in_doubt_runs_again_only_if_a_person_says_so() {
             resume
               resumed
             lost a
-              relay a:in_doubt~2 approval: `bash` had started when its process died, and may or may not have done its work {"command":"pay"} [run again, take as done, fail]
+              relay a:in_doubt~2 approval: `bash` had started, and nobody knows whether it did its work {"command":"pay"} [run again, take as done, fail]
             answer a "run again"
               relay_resolved a:in_doubt~2 "run again" by ann
               → run a
@@ -500,19 +500,19 @@ fn a_call_in_doubt_can_be_taken_as_done_or_as_failed() {
               tool_call e bash {"n":5}
               → run e
             lost a
-              relay a:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {"n":1} [run again, take as done, fail] until 1004
+              relay a:in_doubt approval: `bash` had started, and nobody knows whether it did its work {"n":1} [run again, take as done, fail] until 1004
               → watch a:in_doubt until 1004
             lost b
-              relay b:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {"n":2} [run again, take as done, fail] until 1005
+              relay b:in_doubt approval: `bash` had started, and nobody knows whether it did its work {"n":2} [run again, take as done, fail] until 1005
               → watch b:in_doubt until 1005
             lost c
-              relay c:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {"n":3} [run again, take as done, fail] until 1006
+              relay c:in_doubt approval: `bash` had started, and nobody knows whether it did its work {"n":3} [run again, take as done, fail] until 1006
               → watch c:in_doubt until 1006
             lost d
-              relay d:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {"n":4} [run again, take as done, fail] until 1007
+              relay d:in_doubt approval: `bash` had started, and nobody knows whether it did its work {"n":4} [run again, take as done, fail] until 1007
               → watch d:in_doubt until 1007
             lost e
-              relay e:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {"n":5} [run again, take as done, fail] until 1008
+              relay e:in_doubt approval: `bash` had started, and nobody knows whether it did its work {"n":5} [run again, take as done, fail] until 1008
               → watch e:in_doubt until 1008
             answer b "take as done" with {"paid":true}
               relay_resolved b:in_doubt "take as done" with {"paid":true} by ann
@@ -615,7 +615,7 @@ fn calls_in_doubt_do_not_hold_the_others_up() {
               tool_call a bash {}
               → run a
             lost a
-              relay a:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {} [run again, take as done, fail]
+              relay a:in_doubt approval: `bash` had started, and nobody knows whether it did its work {} [run again, take as done, fail]
               tool_call b bash {}
               → run b
             b gives 2

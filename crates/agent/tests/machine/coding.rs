@@ -273,7 +273,7 @@ fn a_process_that_takes_over_runs_the_code_again_and_asks_about_what_is_in_doubt
             resume
               resumed
             lost code:exec:0
-              relay code:exec:0:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {"command":"ls"} [run again, take as done, fail]
+              relay code:exec:0:in_doubt approval: `bash` had started, and nobody knows whether it did its work {"command":"ls"} [run again, take as done, fail]
             lost code:query:1
               → again code:query:1
             code execs 0 ls

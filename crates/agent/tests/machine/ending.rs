@@ -486,7 +486,7 @@ fn cancel_now_while_it_waits_at_the_limit_or_for_an_answer_about_a_lost_call() {
               tool_call a bash {}
               → run a
             lost a
-              relay a:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {} [run again, take as done, fail]
+              relay a:in_doubt approval: `bash` had started, and nobody knows whether it did its work {} [run again, take as done, fail]
             answer a "fail"
               relay_resolved a:in_doubt "fail" by ann
               tool_result a error {"error":"nobody knows how it ended; ann counts it as failed","code":"in_doubt"}
@@ -524,7 +524,7 @@ fn a_lost_call_is_given_up_with_its_run() {
               tool_call a bash {}
               → run a
             lost a
-              relay a:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {} [run again, take as done, fail]
+              relay a:in_doubt approval: `bash` had started, and nobody knows whether it did its work {} [run again, take as done, fail]
             cancel now
               cancel_requested now
               relay_resolved a:in_doubt no because the run ended before anybody answered by run
@@ -694,7 +694,7 @@ fn graceful_cancel_waits_for_tools_but_not_for_a_lost_one() {
               tool_call b bash {}
               → run b
             lost a
-              relay a:in_doubt approval: `bash` had started when its process died, and may or may not have done its work {} [run again, take as done, fail]
+              relay a:in_doubt approval: `bash` had started, and nobody knows whether it did its work {} [run again, take as done, fail]
             cancel graceful
               cancel_requested graceful
             b gives 2

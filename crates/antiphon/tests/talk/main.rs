@@ -5,6 +5,7 @@
 mod away;
 mod echo;
 mod flow;
+mod folder;
 mod limit;
 mod permission;
 mod place;

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 /// How many turns may follow each other, and for how long, without a look at wishes and timers. To let others work
 /// wakes another thread: after every 64 turns that was a tenth of the time of a chain.
 const TURNS_MAX: u32 = 1024;
-const TURNS_LAST: Duration = Duration::from_millis(1);
+const TURNS_LAST: u64 = nanos(Duration::from_millis(1));
 /// After how many of them readers are told, if nobody else is heard before: to tell them takes as long as a small turn.
 const TOLD_EVERY: u32 = 64;
 /// How many pieces of work of a turn are timed one by one, and how many of those that follow are timed together: to look
@@ -26,34 +26,36 @@ const TIMED_TOGETHER: u32 = 4;
 /// Of so many pieces of work or fewer the first is timed from the end of the last one: a small turn takes no time.
 const FEW: usize = 4;
 /// How long what the clock said is what time it is: times of events are in milliseconds.
-const MOMENT_LASTS: Duration = Duration::from_micros(250);
+const MOMENT_LASTS: u64 = nanos(Duration::from_micros(250));
 /// How long one piece of work may take that is tried, or those that are timed together, and all of one turn.
-const ONE_MAX: Duration = Duration::from_micros(100);
-const ALL_MAX: Duration = Duration::from_millis(10);
+const ONE_MAX: u64 = nanos(Duration::from_micros(100));
+const ALL_MAX: u64 = nanos(Duration::from_millis(10));
 
-/// How much may be tried before the next append.
+/// How much may be tried before the next append. Moments are counted in nanoseconds from when it was made: most are only
+/// compared with each other.
 #[derive(Debug)]
 pub(super) struct Sprint {
+    made: Instant,
     turns: u32,
-    heeded: Instant,
-    since: Instant,
-    last: Instant,
+    heeded: u64,
+    since: u64,
+    last: u64,
     tried: u32,
     over: bool,
     /// Whether time has passed since it last looked at the clock.
     has_rested: bool,
     /// What time it was, and when that was asked.
-    told: Option<(Timestamp, Instant)>,
+    told: Option<(Timestamp, u64)>,
 }
 
 impl Sprint {
     pub(super) fn new() -> Self {
-        let now = Instant::now();
         Self {
+            made: Instant::now(),
             turns: 0,
-            heeded: now,
-            since: now,
-            last: now,
+            heeded: 0,
+            since: 0,
+            last: 0,
             tried: 0,
             over: false,
             has_rested: false,
@@ -61,10 +63,14 @@ impl Sprint {
         }
     }
 
+    fn now(&self) -> u64 {
+        nanos(self.made.elapsed())
+    }
+
     /// A turn begins, with so many pieces of work.
     pub(super) fn begin(&mut self, pieces: usize) {
         if self.has_rested || pieces > FEW {
-            (self.last, self.has_rested) = (Instant::now(), false);
+            (self.last, self.has_rested) = (self.now(), false);
         }
         (self.since, self.tried, self.over) = (self.last, 0, false);
     }
@@ -87,7 +93,7 @@ impl Sprint {
         if self.tried > TIMED && !self.tried.is_multiple_of(TIMED_TOGETHER) {
             return;
         }
-        let now = Instant::now();
+        let now = self.now();
         self.over = now - self.last > ONE_MAX || now - self.since > ALL_MAX;
         self.last = now;
     }
@@ -112,16 +118,20 @@ impl Sprint {
 
     /// The same where nothing was tried, so that nobody has looked at the clock.
     fn turned_without_work(&mut self) -> bool {
-        self.last = Instant::now();
+        self.last = self.now();
         self.turned()
     }
 
     /// Others were heard.
     fn heard(&mut self) {
-        let now = Instant::now();
+        let now = self.now();
         (self.turns, self.heeded, self.last) = (0, now, now);
         (self.has_rested, self.told) = (false, None);
     }
+}
+
+const fn nanos(time: Duration) -> u64 {
+    time.as_nanos() as u64
 }
 
 impl Driver {

@@ -16,9 +16,13 @@ use crate::talk::is_bounded;
 impl Driver {
     /// Does what somebody wants, if it can be done, and says so when it is durable.
     pub(super) async fn grant(&mut self, (wish, reply): Asked) -> Result<(), Fault> {
-        if matches!(&wish, Wish::Answer(answer) if self.is_early(answer)) {
-            self.early.push((wish, reply));
-            return Ok(());
+        if let Wish::Answer(answer) = &wish {
+            // An answer that was left before this one was given goes before it.
+            let is_next = !self.parts.inbox || self.read_inbox().await?;
+            if !is_next || self.is_early(answer) {
+                self.early.push((wish, reply));
+                return Ok(());
+            }
         }
         let wish = match wish {
             Wish::Answer(answer) if self.is_asked_away(&answer.relay_id) => {
@@ -99,13 +103,14 @@ impl Driver {
         Ok(())
     }
 
-    /// Reads what other processes left for this one.
-    pub(super) async fn read_inbox(&mut self) -> Result<(), Fault> {
+    /// Reads what other processes left for this one, in the order it was left; false if some of it has to wait for an agent
+    /// that is being equipped.
+    pub(super) async fn read_inbox(&mut self) -> Result<bool, Fault> {
         for sent in self.parts.journal.take(&self.branch.session, self.inbox_done).await? {
             let early =
                 |event: Event| matches!(event.body, Body::RelayResolved(answer) if self.is_early(&answer));
             if Event::from_json(&sent.text).is_ok_and(early) {
-                return Ok(());
+                return Ok(false);
             }
             self.inbox_done = sent.number;
             match self.obey(&sent) {
@@ -113,7 +118,7 @@ impl Driver {
                 Err(why) => self.remark(format!("a command from another process was refused: {why}")),
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Does what another process wants.

@@ -96,7 +96,7 @@ impl Driver {
         match self.feed(inner, Input::Start { task, state: BTreeMap::new() }) {
             Ok(()) => self.limit_after(inner, limit),
             Err(refusal) => {
-                let failure = Failure::new(refusal.to_string());
+                let failure = Failure::of(refusal.code(), refusal.to_string());
                 self.try_feed(machine, Input::Outcome { attempt, result: Err(failure) });
             }
         }
@@ -130,7 +130,7 @@ impl Driver {
     }
 
     /// Asks a run inside another to stop.
-    pub(super) fn ask_to_stop(&mut self, machine: usize, by: &str, mode: &Mode) {
+    pub(crate) fn ask_to_stop(&mut self, machine: usize, by: &str, mode: &Mode) {
         let (by, mode) = (by.to_owned(), mode.clone());
         match &self.tree.machines[machine].mind {
             Mind::Flow(_) => self.try_feed(machine, Input::Cancel { by, mode }),

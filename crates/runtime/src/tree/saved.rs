@@ -25,6 +25,7 @@ pub(crate) struct Saved<'a> {
     machines: Vec<Kept<'a>>,
     held: Cow<'a, BTreeMap<String, (usize, Amounts)>>,
     grants: Cow<'a, [Event]>,
+    folder: Option<Cow<'a, str>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,6 +70,7 @@ impl Tree {
             machines: machines.map(|(machine, _)| machine.save(&place)).collect(),
             held,
             grants: Cow::Borrowed(&self.grants),
+            folder: self.folder.as_deref().map(Cow::Borrowed),
         }
     }
 
@@ -81,8 +83,12 @@ impl Tree {
     /// The machines that were written down; nothing if they do not fit the flow that the run is of.
     pub(crate) fn load(saved: Saved<'_>, root: Option<Flow>) -> Option<Self> {
         let mut root = root;
-        let mut tree =
-            Self { held: saved.held.into_owned(), grants: saved.grants.into_owned(), ..Self::default() };
+        let mut tree = Self {
+            held: saved.held.into_owned(),
+            grants: saved.grants.into_owned(),
+            folder: saved.folder.map(|folder| folder.into_owned().into_boxed_str()),
+            ..Self::default()
+        };
         let count = saved.machines.len();
         for kept in saved.machines {
             let mind = match kept.mind {

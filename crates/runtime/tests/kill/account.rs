@@ -75,12 +75,19 @@ fn way(event: &Event) -> String {
 pub(crate) fn compare(story: &Story, undisturbed: &Account) {
     assert_eq!(Account::of(&story.events), *undisturbed);
     let mut ran: BTreeSet<(&str, u32)> = BTreeSet::new();
+    let programs = programs(&story.events);
     for line in story.log.lines() {
-        let (key, attempt) = line.split_once(' ').expect("a key and an attempt");
+        let (key, told) = line.split_once(' ').expect("a key, and an attempt");
+        let (attempt, read) = told.split_once(' ').expect("an attempt, and what it read");
         let attempt = attempt.parse().expect("a number");
         assert!(ran.insert((key, attempt)), "attempt {attempt} at {key} ran twice");
+        let node = key.rsplit('/').nth(1).expect("a key names its node");
+        let gave = programs.get(key).and_then(|program| program.gave.as_ref());
+        // One that always fails gives what its fallback does.
+        if let Some(gave) = gave.filter(|_| !node.starts_with("bad")) {
+            assert_eq!(*gave, format!("{read}.{node}"), "attempt {attempt} at {key} read something else");
+        }
     }
-    let programs = programs(&story.events);
     for (key, attempt) in &ran {
         let program = programs.get(*key).unwrap_or_else(|| panic!("{key} ran before it was durable"));
         assert!(*attempt <= program.started, "attempt {attempt} at {key} ran before it was durable");
@@ -101,6 +108,8 @@ struct Program {
     /// The attempt it ended with.
     ended: u32,
     completed: bool,
+    /// What it gave, or what a person said that it did.
+    gave: Option<String>,
     taken_as_done: bool,
     /// Whether it failed, or a person said that it is to run again, since the last attempt.
     may_repeat: bool,
@@ -139,6 +148,7 @@ fn programs(events: &[Event]) -> BTreeMap<String, Program> {
                 if let Some(program) = programs.get_mut(&key(end.execution)) {
                     program.ended = end.attempt;
                     program.completed = end.status == NodeStatus::Completed && end.error.is_none();
+                    program.gave = program.completed.then(|| end.output.to_text().into_owned());
                 }
             }
             _ => {}

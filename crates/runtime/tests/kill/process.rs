@@ -17,8 +17,8 @@ use super::person;
 /// Names the folder with the journal to the process.
 pub(crate) const FOLDER: &str = "ANTIPHON_TEST_FOLDER";
 
-/// Gives a trace of itself, takes a moment, and adds its name to what it reads.
-const WORK: &str = r#"echo "$ANTIPHON_IDEMPOTENCY_KEY $ANTIPHON_ATTEMPT" >> "$LOG"; sleep 0.002; printf "%s.%s" "$(cat)" "$ANTIPHON_NODE_ID""#;
+/// Gives a trace of itself and of what it reads, takes a moment, and adds its name to that.
+const WORK: &str = r#"read=$(cat); echo "$ANTIPHON_IDEMPOTENCY_KEY $ANTIPHON_ATTEMPT $read" >> "$LOG"; sleep 0.002; printf "%s.%s" "$read" "$ANTIPHON_NODE_ID""#;
 
 /// The flow with programs in it that leave their trace in this folder.
 pub(crate) fn flow(text: &str, folder: &Path) -> Flow {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event};
-use antiphon_flow::{Flow, Human, Node};
+use antiphon_flow::{Flow, Human, Node, Refusal};
 use antiphon_port::{Branch, Journal};
 use antiphon_runtime::{Engine, Function, Invocation, Outcome};
 use serde_json::json;
@@ -67,4 +68,16 @@ async fn who_goes_on_takes_what_was_left_for_the_one_before() {
         }
     };
     assert_eq!(run.wait().await.expect("no fault").outcome, Outcome::Completed);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_left_goes_before_one_that_is_given_after_it() {
+    let journal = antiphon_store::open("memory:").expect("a store in memory");
+    let engine = Engine::new(Arc::clone(&journal)).inbox();
+    let mut run = engine.start(asking(), Invocation::new(json!(null))).await.expect("accepted");
+    let relay = run.wait().await.expect("no fault").relays[0].clone();
+    leave_a_yes(&journal).await;
+    let no = RelayResolved { approved: Some(false), ..yes(relay.clone()) };
+    assert_eq!(run.answer(no).await, Err(Refusal::NotPending(relay)));
+    assert_eq!(run.wait().await.expect("no fault").output.value()["approved"], json!(true));
 }

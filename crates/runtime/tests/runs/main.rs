@@ -2,6 +2,7 @@
 
 mod driver;
 mod endless;
+mod folder;
 mod hands;
 mod inbox;
 mod leftover;

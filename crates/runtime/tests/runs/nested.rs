@@ -1,11 +1,14 @@
 //! Runs inside runs: when they end, when they wait, and who hears of it in which order.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use antiphon_event::{Body, Event, FlowNodeId, Mode};
-use antiphon_flow::{Edge, Flow, Formula, Human, Node, OnTimeout};
+use antiphon_flow::retry::Retry;
+use antiphon_flow::schema::Schema;
+use antiphon_flow::{Class, Edge, Flow, Formula, Human, Limits, Node, OnTimeout};
 use antiphon_runtime::{Engine, Function, Invocation, Outcome, Run, TaskClock};
 use expect_test::{Expect, expect};
 
@@ -316,4 +319,182 @@ async fn a_person_asked_inside_a_node_is_not_asked_on_when_that_is_cancelled() {
     "#]],
     )
     .await;
+}
+
+/// What nodes and runs came to, and how.
+fn came_to(events: &[Event]) -> String {
+    let mut lines = String::new();
+    for event in events {
+        let mut path: Vec<&str> = event.head.node_path.iter().flatten().map(AsRef::as_ref).collect();
+        if path.is_empty() {
+            path.extend(event.head.node_id.iter().map(AsRef::<str>::as_ref));
+        }
+        let (status, output) = match &event.body {
+            Body::NodeEnd(end) => (&end.status, &end.output),
+            Body::RunEnd(end) => (end.status.as_ref().expect("a status"), &end.final_output),
+            _ => continue,
+        };
+        let scope = if path.is_empty() { "-".to_owned() } else { path.join("/") };
+        writeln!(lines, "{} {scope} {status} {}", event.body.tag(), output.as_str()).expect("text takes it");
+    }
+    lines
+}
+
+async fn check_partial(flow: Flow, expected: Expect) {
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    let report = run.wait().await.expect("no fault");
+    let events = events(&run).await;
+    let Some(Body::RunEnd(end)) = events.last().map(|event| &event.body) else { panic!("it has ended") };
+    assert_eq!(report.output, end.final_output);
+    expected.assert_eq(&came_to(&events));
+}
+
+fn formula(text: &str) -> Formula {
+    antiphon_flow::Expression::parse(text).expect("an expression").into()
+}
+
+/// Takes as many seconds as its input says.
+fn takes() -> Node {
+    Node::function(Function::new(|call| async move {
+        tokio::time::sleep(Duration::from_secs(call.input.value().as_u64().expect("a number"))).await;
+        Ok("done")
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_run_inside_came_to_is_kept_whatever_ended_it() {
+    let map = || Node::map(formula("[0, 0, 9]"), takes());
+    let sized =
+        |seconds| Limits { execution_timeout: Some(Duration::from_secs(seconds)), ..Limits::default() };
+    let flow = || Flow::new("outer").limits(sized(1)).node("m", map());
+    check_partial(
+        flow().build().expect("sound"),
+        expect![[r#"
+        node_end m/0 COMPLETED "done"
+        node_end m/1 COMPLETED "done"
+        node_end m/2 CANCELLED null
+        run_end m CANCELLED ["done","done",null]
+        node_end m CANCELLED ["done","done",null]
+        run_end - FAILED ["done","done",null]
+    "#]],
+    )
+    .await;
+    let inner = Flow::new("inner").node("m", map()).build().expect("sound");
+    let around = Flow::new("outer").node("s", Node::flow(inner.clone()).timeout(Duration::from_secs(1)));
+    let before = Node::expression("'before'").expect("an expression");
+    let flow = around.node("a", before.clone()).edge(Edge::new("a", "s")).build().expect("sound");
+    check_partial(
+        flow,
+        expect![[r#"
+        node_end a COMPLETED "before"
+        node_end s/m/0 COMPLETED "done"
+        node_end s/m/1 COMPLETED "done"
+        node_end s/m/2 CANCELLED null
+        run_end s/m CANCELLED ["done","done",null]
+        node_end s/m CANCELLED ["done","done",null]
+        run_end s CANCELLED ["done","done",null]
+        node_end s FAILED ["done","done",null]
+        run_end - FAILED ["done","done",null]
+    "#]],
+    )
+    .await;
+    let divided = Node::map(formula("[1, 2, 0]"), Node::expression("6 / item").expect("an expression"));
+    let flow = Flow::new("outer").node("m", divided).node("z", before.clone()).edge(Edge::new("m", "z"));
+    check_partial(
+        flow.build().expect("sound"),
+        expect![[r#"
+        node_end m/0 COMPLETED 6
+        node_end m/1 COMPLETED 3
+        node_end m/2 FAILED null
+        run_end m FAILED [6,3,null]
+        node_end m FAILED [6,3,null]
+        run_end - FAILED [6,3,null]
+    "#]],
+    )
+    .await;
+    let broken = Node::map(formula("[1]"), Node::expression("1 / 0").expect("an expression"));
+    let flow = Flow::new("outer").node("a", before).node("m", broken).edge(Edge::new("a", "m"));
+    check_partial(
+        flow.build().expect("sound"),
+        expect![[r#"
+        node_end a COMPLETED "before"
+        node_end m/0 FAILED null
+        run_end m FAILED [null]
+        node_end m FAILED null
+        run_end - FAILED "before"
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_inside_that_was_cut_off_is_not_done_again_unasked() {
+    let inner = |node: Node| Flow::new("inner").node("x", node).build().expect("sound");
+    let flow = |node: Node| Node::flow(inner(node));
+    let each = |node: Node| Node::map(formula("[1]"), node);
+    let retry = Retry::new(1);
+    let on = || Retry { on: vec!["timeout".to_owned()], ..Retry::new(1) };
+    for (name, node, retry, attempts) in [
+        ("a write in a flow", flow(never()), retry.clone(), 1),
+        ("a write in a map", each(never()), retry.clone(), 1),
+        ("a write further in", flow(each(never())), retry.clone(), 1),
+        ("a write that is asked for", flow(never()), on(), 2),
+        ("one that may be done twice", flow(never().idempotent()), retry.clone(), 2),
+        ("a flow that may be done twice", flow(never()).idempotent(), retry.clone(), 2),
+        ("a flow that says it only reads", flow(never()).effect(Class::Read), retry.clone(), 2),
+        ("a look in a flow", flow(never().effect(Class::Read)), retry.clone(), 2),
+        ("a question in a map", each(never().effect(Class::Human)), retry.clone(), 2),
+    ] {
+        let node = node.timeout(Duration::from_millis(150)).retry(retry);
+        let flow = Flow::new("outer").node("s", node).build().expect("sound");
+        let engine = engine();
+        let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+        run.wait().await.expect("no fault");
+        let starts = events(&run).await.iter().filter(|event| is_start_of(event, "s")).count();
+        assert_eq!(starts, attempts, "{name}");
+    }
+}
+
+fn is_start_of(event: &Event, node: &str) -> bool {
+    matches!(event.body, Body::NodeStart(_)) && event.head.node_id.as_ref().is_some_and(|id| *id == *node)
+}
+
+#[tokio::test]
+async fn an_input_that_does_not_fit_a_flow_inside_has_the_code_for_that() {
+    let schema = Schema::compile(serde_json::json!({"type": "integer"})).expect("a schema");
+    let inner = Flow::new("inner").input(schema).node("x", takes()).build().expect("sound");
+    let flow = Flow::new("outer").node("s", Node::flow(inner)).build().expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    run.wait().await.expect("no fault");
+    let told = events(&run).await;
+    let error = told.iter().find_map(|event| match &event.body {
+        Body::NodeEnd(end) => end.error.as_ref().map(|error| format!("{:?}: {}", error.code, error.message)),
+        _ => None,
+    });
+    expect![[r#"Some(Schema): the input does not fit the flow: "text" is not of type "integer""#]]
+        .assert_eq(&error.expect("it failed"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_people_take_is_part_of_how_long_a_run_took() {
+    let inner = Flow::new("inner").node("h", ask(None)).build().expect("sound");
+    let flow = Flow::new("outer").node("s", Node::flow(inner)).build().expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow.clone(), Invocation::new("text")).await.expect("accepted");
+    let relay = run.wait().await.expect("no fault").relays[0].clone();
+    let mut run = resume(&engine, run, &flow).await;
+    tokio::time::sleep(Duration::from_secs(7)).await;
+    run.answer(yes(relay)).await.expect("taken");
+    run.wait().await.expect("no fault");
+    let took: Vec<u64> = events(&run)
+        .await
+        .iter()
+        .filter_map(|event| match &event.body {
+            Body::RunEnd(end) => Some(end.total_duration_ms),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(took, [7000, 7000]);
 }

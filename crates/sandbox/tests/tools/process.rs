@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// Whether a process runs; one that has ended and was not yet taken note of does not.
-pub(super) fn is_running(id: u32) -> bool {
+fn is_running(id: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
     !matches!(state, Some('Z' | 'X') | None)
