@@ -4,17 +4,20 @@
 //! row naming the place of its parent; children stand in the order of the list. Rows are only ever added, so
 //! a place stays what it is. Start reading at [`Agents::apply`](View::apply).
 
+mod descent;
 mod place;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use antiphon_event::{AgentId, Body, EndReason, Event, NodeStatus, RunId};
+use antiphon_event::{AgentId, Body, EndReason, Event, NodeStatus};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
 use crate::edit::Edit;
+use crate::family::Family;
 use crate::forest::Forest;
 use crate::{Changes, Tally, View, path};
+use descent::RunOf;
 
 /// One agent, or a place kept for one that others name.
 #[serde_with::skip_serializing_none]
@@ -25,6 +28,12 @@ pub struct AgentRow {
     pub id: Option<AgentId>,
     /// What people call it.
     pub name: Option<String>,
+    /// What it was told to be when it joined a mission.
+    pub role: Option<String>,
+    /// The model it was given when it joined a mission.
+    pub model: Option<String>,
+    /// Who serves that model.
+    pub provider: Option<String>,
     /// The place of its parent in the list.
     pub parent: Option<usize>,
     /// How deep it says it is nested.
@@ -67,8 +76,9 @@ pub enum AgentStatus {
 /// The agents of a session.
 ///
 /// An agent is known by its id, else by its place in a chain of names. Its parent is the agent it names, else
-/// the one its chain names, else the last one seen a level higher. Events without metadata belong to the
-/// agent of their run, else to the root; those of a flow to nobody. What an agent uses is added to at most 1,024 agents above it.
+/// the one whose run caused its first run, else the one its chain names; of one whose run does not say what caused it, or came
+/// from a person, the last one seen a level higher. Events without metadata belong to the agent of their run, else to the root;
+/// those of a flow to nobody. What an agent uses is added to at most 1,024 agents above it.
 #[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Agents {
@@ -83,16 +93,12 @@ pub struct Agents {
     depths: BTreeMap<u32, usize>,
     /// Where events belong that name nobody, until somebody turns out to be the root.
     nobody: Option<usize>,
-    runs: BTreeMap<RunId, RunOf>,
-    /// Runs of flows, which are nobody's.
-    flows: BTreeSet<RunId>,
-}
-
-/// A run: whose it is, and whether it is under way.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct RunOf {
-    agent: usize,
-    open: bool,
+    /// The first agent without a parent, as it was last found.
+    root: Option<usize>,
+    runs: Vec<RunOf>,
+    family: Family,
+    /// The runs of agents that hang from what will have caused a run, by that run.
+    below: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Agents {
@@ -131,37 +137,26 @@ impl Agents {
         Edit::at(changes, path!["agents", agent]).add("tree", &mut row.tree, used);
     }
 
-    /// Whether an event is one of a flow itself.
-    fn is_of_flow(&mut self, event: &Event) -> bool {
-        let Some(run) = event.head.run_id.as_ref().filter(|_| event.head.agent.is_none()) else {
-            return false;
-        };
-        if matches!(event.body, Body::RunStart(_)) && !self.runs.contains_key(run) {
-            self.flows.insert(run.clone());
-        }
-        self.flows.contains(run)
-    }
-
-    fn run_began(&mut self, agent: usize, run: &RunId, changes: &mut Changes) {
-        let known = self.runs.entry(run.clone()).or_insert(RunOf { agent, open: false });
-        if std::mem::replace(&mut known.open, true) {
+    fn run_began(&mut self, agent: usize, run: usize, changes: &mut Changes) {
+        let run = &mut self.runs[run];
+        let agent = *run.agent.get_or_insert(agent);
+        if std::mem::replace(&mut run.open, true) {
             return;
         }
-        let row = &mut self.rows[known.agent];
-        let steps = path!["agents", known.agent];
+        let row = &mut self.rows[agent];
+        let steps = path!["agents", agent];
         let mut edit = Edit::at(changes, steps);
         edit.count("runs", &mut row.runs);
         edit.count("running", &mut row.running);
         edit.put("status", &mut row.status, AgentStatus::Running);
     }
 
-    fn run_ended(&mut self, run: &RunId, status: AgentStatus, changes: &mut Changes) {
-        let Some(known) = self.runs.get_mut(run) else {
-            return;
-        };
-        let was_open = std::mem::replace(&mut known.open, false);
-        let row = &mut self.rows[known.agent];
-        let steps = path!["agents", known.agent];
+    fn run_ended(&mut self, run: usize, status: AgentStatus, changes: &mut Changes) {
+        let run = &mut self.runs[run];
+        let Some(agent) = run.agent else { return };
+        let was_open = std::mem::replace(&mut run.open, false);
+        let row = &mut self.rows[agent];
+        let steps = path!["agents", agent];
         let mut edit = Edit::at(changes, steps);
         let running = row.running - u64::from(was_open);
         edit.put("running", &mut row.running, running);
@@ -175,28 +170,48 @@ impl View for Agents {
     const NAME: &'static str = "agents";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
-        if self.is_of_flow(event) {
-            return;
+        let run = self.heard_of(event);
+        if let Body::MissionAgentSpawned(spawned) = &event.body {
+            self.spawned(event, run, spawned, changes);
+        } else if !run.is_some_and(|run| self.is_of_flow(run, event)) {
+            self.took_part(event, run, changes);
         }
-        let agent = self.agent_of(event, changes);
-        let row = &mut self.rows[agent];
-        Edit::at(changes, path!["agents", agent]).count("events", &mut row.events);
-        let Some(run) = &event.head.run_id else {
-            return;
-        };
-        match &event.body {
-            Body::HarnessStart(_) | Body::RunStart(_) | Body::Resumed(_) => {
-                self.run_began(agent, run, changes);
-            }
-            Body::HarnessEnd(end) => self.run_ended(run, harness_status(end.reason.as_ref()), changes),
-            Body::RunEnd(end) => self.run_ended(run, flow_status(end.status.as_ref()), changes),
-            Body::Usage(usage) => self.add_usage(agent, Tally::of(usage), changes),
-            _ => {}
-        }
+        self.adopt(event, changes);
     }
 
     fn snapshot(&self) -> impl Serialize + '_ {
         Snapshot { agents: &self.rows }
+    }
+}
+
+impl Agents {
+    /// An event of an agent, or of nobody in particular.
+    fn took_part(&mut self, event: &Event, run: Option<usize>, changes: &mut Changes) {
+        let agent = self.agent_of(event, run, changes);
+        let row = &mut self.rows[agent];
+        Edit::at(changes, path!["agents", agent]).count("events", &mut row.events);
+        let Some(run) = run else { return };
+        match &event.body {
+            Body::HarnessStart(_) | Body::RunStart(_) | Body::Resumed(_) => {
+                self.run_began(agent, run, changes);
+            }
+            Body::HarnessEnd(end) => {
+                let used = self.runs[run].counted.rest_of(end.total_usage.as_ref());
+                if used != Tally::default() {
+                    self.used(agent, run, used, changes);
+                }
+                self.run_ended(run, harness_status(end.reason.as_ref()), changes);
+            }
+            Body::RunEnd(end) => self.run_ended(run, flow_status(end.status.as_ref()), changes),
+            Body::Usage(usage) => self.used(agent, run, Tally::of(usage), changes),
+            _ => {}
+        }
+    }
+
+    /// Adds to what a run used, to what its agent did, and to the sums of all above that.
+    fn used(&mut self, agent: usize, run: usize, used: Tally, changes: &mut Changes) {
+        self.runs[run].counted = self.runs[run].counted.plus(used);
+        self.add_usage(agent, used, changes);
     }
 }
 

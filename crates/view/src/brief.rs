@@ -18,6 +18,12 @@ pub(crate) fn preview(json: &Json) -> Option<String> {
     (!json.is_null()).then(|| cut(json.to_text().trim_end(), PREVIEW_MAX))
 }
 
+/// The beginning of code or of what it printed, as of a payload; absent if there is nothing.
+pub(crate) fn excerpt(text: &str) -> Option<String> {
+    let text = text.trim_end();
+    (!text.is_empty()).then(|| cut(text, PREVIEW_MAX))
+}
+
 /// The first characters on one line; an ellipsis says that there is more.
 fn cut(text: &str, max: usize) -> String {
     let mut short = String::new();

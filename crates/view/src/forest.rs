@@ -49,9 +49,9 @@ impl Forest {
         self.parents[place]
     }
 
-    /// The first row that hangs from nothing.
-    pub(crate) fn first_root(&self) -> Option<usize> {
-        self.roots.first().copied()
+    /// The rows that hang from nothing, in order.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = usize> + '_ {
+        self.roots.iter().copied()
     }
 
     /// The rows above a row, the nearest first, at most [`CLIMB_MAX`].

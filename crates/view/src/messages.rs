@@ -345,6 +345,20 @@ impl Messages {
         }
     }
 
+    /// Says what a summary is now.
+    fn told(&mut self, conversation: &Conversation, summary: Place, changes: &mut Changes) {
+        let slot = conversation.seen_at(summary);
+        let Some(slot) = slot.filter(|slot| self.turn_in(*slot).is_some_and(|turn| turn.message == summary))
+        else {
+            return;
+        };
+        self.touch(slot);
+        if let Some(turn) = self.turn_in(slot).filter(|_| changes.are_wanted()) {
+            let said = write::Say { messages: self, conversation, turn }.all();
+            changes.set(path!["messages", self.sizes.before(slot as usize)], &said[0]);
+        }
+    }
+
     /// Brings slots up to date: what must go goes first, then what must come comes.
     fn refresh(&mut self, conversation: &Conversation, slots: &[Place], changes: &mut Changes) {
         let mut coming = Vec::new();
@@ -461,6 +475,11 @@ impl Projection for Messages {
             }
         }
         self.refresh(conversation, conversation.shifted(), changes);
+        for summed in conversation.summed() {
+            if let Summed::Told { summary } = *summed {
+                self.told(conversation, summary, changes);
+            }
+        }
         if let Some(placed) = placed {
             self.placed(conversation, placed, event, changes);
         }

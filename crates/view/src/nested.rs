@@ -1,7 +1,8 @@
 //! The nested view: everything that happened, inside what it belongs to.
 //!
-//! Session and branch, then event flow or trace, then agent or workflow, then message, then tool call, then
-//! request. A level an event does not name is skipped: the node hangs from the nearest one that is there.
+//! Session and branch, then event flow or trace, then agent or workflow, then the execution of its node, then
+//! message, then call, then request. A level an event does not name is skipped: the node hangs from the nearest
+//! one that is there. What happens at a moment hangs from the innermost of them.
 //!
 //! In: all events. Out: `{nodes: [Node]}`, flat: a node names the place of its parent, and the children of a
 //! node stand in the order of the list. So a node that finds its parent late is one small change, and nothing
@@ -14,18 +15,21 @@ mod node;
 mod place;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use antiphon_event::body::content::UserContent;
 use antiphon_event::body::request::{Relay, RelayResolved};
+use antiphon_event::body::rlm::{ReplInput, ReplOutput};
 use antiphon_event::body::tool::{ToolCall, ToolResult};
-use antiphon_event::{Body, BranchId, CallId, Event, FlowNodeId, RunId, SessionId, TraceId};
+use antiphon_event::{Body, BranchId, Event, FlowNodeId, RunId, SessionId, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
-use crate::brief::preview;
+use crate::brief::{excerpt, preview};
 use crate::edit::Edit;
 use crate::forest::Forest;
 use crate::index::Index;
+use crate::moment;
 use crate::request::{Open, Standing};
 use crate::{Changes, View, path};
 
@@ -66,10 +70,18 @@ pub struct Nested {
     guessed: BTreeSet<usize>,
     /// The last execution of each node of a flow.
     executions: Index<(Option<usize>, RunId, FlowNodeId)>,
+    /// The agent that is at work in an execution, where its run is that of the flow.
+    inside: BTreeMap<usize, usize>,
     /// The message each stream of a run belongs to, for those that a retry discards.
     streams: Index<(Option<usize>, RunId, String)>,
     open: Open<usize>,
+    /// What is being heard and may still change, by where and of whom.
+    #[serde_as(as = "Vec<(_, _)>")]
+    hearing: BTreeMap<(Option<usize>, Option<String>), usize>,
 }
+
+/// What code is called that an agent writes.
+const CODE: &str = "code";
 
 /// A node: its scope, level, run where that matters, and id.
 type Key = (Option<usize>, Level, Option<RunId>, String);
@@ -155,30 +167,37 @@ impl Nested {
     }
 
     /// Adds a call where an event says.
-    fn add_call(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
+    fn add_call(&mut self, event: &Event, id: &str, changes: &mut Changes) -> usize {
         let parent = self.parent_for(Level::Call, event, changes);
-        self.add(Node::new(Level::Call, id.as_str(), parent), changes)
+        self.add(Node::new(Level::Call, id, parent), changes)
     }
 
     /// Makes a call known by its id; if another call has that, by its run, too.
-    fn anchor_call(&mut self, event: &Event, id: &CallId, call: usize, changes: &mut Changes) {
+    fn anchor_call(&mut self, event: &Event, id: &str, call: usize, changes: &mut Changes) {
         let scope = self.scope(event, changes);
-        let mut anchor = (scope, Anchor::Cause(id.to_string()));
-        if self.anchors.get(&anchor).is_some_and(|known| known != call)
+        let mut anchor = (scope, Anchor::Cause(id.to_owned()));
+        if self.is_taken(&anchor, |known| known != call)
             && let Some(run) = &event.head.run_id
         {
             anchor.1 = Anchor::Cause(format!("{run}/{id}"));
         }
-        if self.anchors.get(&anchor).is_none() {
+        if !self.is_taken(&anchor, |_| true) {
             self.anchor(anchor, call, changes);
         }
     }
 
+    /// Whether a name is that of something else than a run, which gives it up.
+    fn is_taken(&self, name: &(Option<usize>, Anchor), by: impl Fn(usize) -> bool) -> bool {
+        self.anchors.get(name).is_some_and(|known| {
+            let level = self.nodes[known].level;
+            !matches!(level, Level::Run | Level::Agent | Level::Workflow) && by(known)
+        })
+    }
+
     /// The call an event is about, or is lent to; a place is kept for one that has not appeared.
-    fn call(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
-        let (at, text) = (At::of(event), id.shared());
-        let known =
-            self.calls.about(&at, &text, |place| self.is_open(place) && !self.lent.contains_key(&place));
+    fn call(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) -> usize {
+        let at = At::of(event);
+        let known = self.calls.about(&at, id, |place| self.is_open(place) && !self.lent.contains_key(&place));
         let call = known.unwrap_or_else(|| {
             let call = self.add_call(event, id, changes);
             self.keep(call, changes);
@@ -186,18 +205,18 @@ impl Nested {
             self.anchor_call(event, id, call, changes);
             call
         });
-        if self.calls.spoken(&at, &text) != Some(call) {
+        if self.calls.spoken(&at, id) != Some(call) {
             if self.calls.is_others(&at, call) {
-                self.lend(call, event, self.nodes[call].clone(), Node::new(Level::Call, id.as_str(), None));
+                self.lend(call, event, self.nodes[call].clone(), Node::new(Level::Call, id, None));
             }
-            self.calls.spoken_of(&at, &text, call);
+            self.calls.spoken_of(&at, id, call);
         }
         call
     }
 
     /// The call a request is about: that of its run, an open one of another, or a place that is kept.
-    fn asked_about(&mut self, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
-        let known = self.calls.about(&At::of(event), &id.shared(), |place| self.is_open(place));
+    fn asked_about(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) -> usize {
+        let known = self.calls.about(&At::of(event), id, |place| self.is_open(place));
         known.unwrap_or_else(|| self.call(event, id, changes))
     }
 
@@ -207,11 +226,12 @@ impl Nested {
         !node.orphan && !lent::is_done(node)
     }
 
-    fn tool_call(&mut self, event: &Event, tool: &ToolCall, changes: &mut Changes) -> usize {
-        let (at, text) = (At::of(event), tool.id.shared());
-        let spoken = self.calls.spoken(&at, &text);
+    /// The call, or the code, that an event begins; and whether that had begun before.
+    fn begin_call(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) -> (usize, bool) {
+        let at = At::of(event);
+        let spoken = self.calls.spoken(&at, id);
         let lent = spoken.filter(|call| self.is_lent_by(*call, event));
-        let known = self.calls.begins(&at, &text, |place| self.nodes[place].orphan);
+        let known = self.calls.begins(&at, id, |place| self.nodes[place].orphan);
         let call = match (lent, known) {
             (Some(lent), _) => self.take_back(lent, event, changes),
             (None, Some(call)) => {
@@ -221,22 +241,48 @@ impl Nested {
                 self.appeared(call, None, event, changes);
                 call
             }
-            (None, None) => self.add_call(event, &tool.id, changes),
+            (None, None) => self.add_call(event, id, changes),
         };
-        if !self.calls.has_begun(&at, &text, call) {
-            self.calls.begun(&at, &text, call);
+        let again = self.calls.has_begun(&at, id, call);
+        if !again {
+            self.calls.begun(&at, id, call);
         }
-        self.anchor_call(event, &tool.id, call, changes);
+        self.anchor_call(event, id, call, changes);
+        (call, again)
+    }
+
+    /// A call that comes again is about to run.
+    fn tool_call(&mut self, event: &Event, tool: &ToolCall, changes: &mut Changes) -> usize {
+        let (call, again) = self.begin_call(event, &tool.id.shared(), changes);
         self.tell(call, event, changes, |node, edit| {
             edit.put("label", &mut node.label, Some(tool.name.clone()));
             edit.fill("status", &mut node.status, Some("pending".to_owned()));
             edit.take("input", &mut node.input, preview(&tool.input));
+            if again {
+                lent::runs(node, edit);
+            }
         });
         call
     }
 
+    fn repl_input(&mut self, event: &Event, code: &ReplInput, changes: &mut Changes) -> usize {
+        let (call, _) = self.begin_call(event, &code.id.shared(), changes);
+        self.tell(call, event, changes, |node, edit| {
+            edit.put("label", &mut node.label, Some(CODE.to_owned()));
+            edit.take("input", &mut node.input, excerpt(&code.code));
+            lent::runs(node, edit);
+        });
+        call
+    }
+
+    fn progress(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) -> usize {
+        let call = self.call(event, id, changes);
+        self.tell(call, event, changes, lent::runs);
+        call
+    }
+
     fn tool_result(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) -> usize {
-        let call = self.call(event, &result.id, changes);
+        let call = self.call(event, &result.id.shared(), changes);
         let status = if result.is_error == Some(true) { "error" } else { "done" };
         self.tell_result(call, event, changes, |node, edit| {
             edit.fill("label", &mut node.label, result.tool().map(ToOwned::to_owned));
@@ -246,17 +292,28 @@ impl Nested {
         call
     }
 
+    fn repl_output(&mut self, event: &Event, output: &ReplOutput, changes: &mut Changes) -> usize {
+        let call = self.call(event, &output.id.shared(), changes);
+        let status = if output.error.is_some() { "error" } else { "done" };
+        let given = output.error.as_deref().and_then(excerpt).or_else(|| excerpt(&output.stdout));
+        let given = given.or_else(|| output.answer.as_deref().and_then(excerpt));
+        self.tell_result(call, event, changes, |node, edit| {
+            edit.fill("label", &mut node.label, Some(CODE.to_owned()));
+            edit.put("status", &mut node.status, Some(status.to_owned()));
+            edit.take("output", &mut node.output, given.clone());
+        });
+        call
+    }
+
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> usize {
         let (at, id) = (At::of(event), relay.id.shared());
         let known = self.requests.begins(&at, &id, |place| self.nodes[place].orphan);
-        let call = relay.tool_call_id.as_ref().map(|call| self.asked_about(event, call, changes));
-        let scope = self.scope(event, changes);
-        let above = call.or_else(|| self.execution(event, scope));
+        let call = relay.tool_call_id.as_ref().map(|call| self.asked_about(event, &call.shared(), changes));
         let request = if let Some(request) = known {
-            self.appeared(request, above, event, changes);
+            self.appeared(request, call, event, changes);
             request
         } else {
-            let above = above.or_else(|| self.parent_for(Level::Request, event, changes));
+            let above = call.or_else(|| self.parent_for(Level::Request, event, changes));
             self.add(Node::new(Level::Request, &id, above), changes)
         };
         self.requests.begun(&at, &id, request);
@@ -270,13 +327,6 @@ impl Nested {
             edit.take("input", &mut node.input, asked);
         });
         request
-    }
-
-    /// The execution of a flow node that an event happened in, if it is under way.
-    fn execution(&self, event: &Event, scope: Option<usize>) -> Option<usize> {
-        let (run, node) = (event.head.run_id.clone()?, event.head.node_id.clone()?);
-        let place = self.executions.get(&(scope, run, node))?;
-        (self.nodes[place].status.as_deref() == Some("EXECUTING")).then_some(place)
     }
 
     fn relay_resolved(&mut self, event: &Event, resolved: &RelayResolved, changes: &mut Changes) -> usize {
@@ -299,6 +349,26 @@ impl Nested {
             edit.take("output", &mut node.output, answer);
         });
         request
+    }
+
+    /// What happened at a moment, in words. What was heard is corrected until it is final.
+    fn moment(&mut self, event: &Event, text: String, changes: &mut Changes) -> usize {
+        let parent = self.parent_for(Level::Moment, event, changes);
+        let heard = match &event.body {
+            Body::VoiceTranscript(heard) => Some((heard.is_final, (parent, heard.speaker.clone()))),
+            _ => None,
+        };
+        let known = heard.as_ref().and_then(|(_, speaker)| self.hearing.remove(speaker));
+        let place = known.unwrap_or_else(|| {
+            let tag = event.body.tag();
+            let label = Some(tag.replace(['_', ':'], " "));
+            self.add(Node { label, ..Node::new(Level::Moment, tag, parent) }, changes)
+        });
+        self.edit(place, changes, |node, edit| edit.put("text", &mut node.text, text));
+        if let Some((false, speaker)) = heard {
+            self.hearing.insert(speaker, place);
+        }
+        place
     }
 
     /// Nobody waits any more for what an event shows to be over.
@@ -346,6 +416,31 @@ impl Nested {
         Some(place)
     }
 
+    /// The execution of a node that an event of its flow is about, else what is around.
+    fn of_node(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
+        let scope = self.scope(event, changes);
+        self.execution(scope, event).or_else(|| self.surroundings(event, changes))
+    }
+
+    /// A node that is under way waits for a person.
+    fn interrupt(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
+        let place = self.of_node(event, changes)?;
+        if self.nodes[place].level == Level::Node && self.nodes[place].status.as_deref() == Some("EXECUTING")
+        {
+            self.edit(place, changes, |node, edit| {
+                edit.put("status", &mut node.status, Some("INTERRUPTED".to_owned()));
+            });
+        }
+        Some(place)
+    }
+
+    /// A run goes on, in the words of its kind.
+    fn resumed(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
+        let place = self.surroundings(event, changes)?;
+        let status = if self.nodes[place].level == Level::Workflow { "EXECUTING" } else { "running" };
+        self.run_stands(event, status, changes)
+    }
+
     fn node_start(
         &mut self,
         event: &Event,
@@ -377,8 +472,13 @@ impl View for Nested {
                 edit.write("reasoning", &mut node.reasoning, &reasoning.content);
             }),
             Body::ToolCall(call) => Some(self.tool_call(event, call, changes)),
-            Body::ToolProgress(progress) => Some(self.call(event, &progress.tool_call_id, changes)),
+            Body::ToolProgress(progress) => {
+                Some(self.progress(event, &progress.tool_call_id.shared(), changes))
+            }
             Body::ToolResult(result) => Some(self.tool_result(event, result, changes)),
+            Body::ReplInput(code) => Some(self.repl_input(event, code, changes)),
+            Body::ReplProgress(progress) => Some(self.progress(event, &progress.id.shared(), changes)),
+            Body::ReplOutput(output) => Some(self.repl_output(event, output, changes)),
             Body::Relay(relay) => Some(self.relay(event, relay, changes)),
             Body::RelayResolved(resolved) => Some(self.relay_resolved(event, resolved, changes)),
             Body::ModelRetry(retry) => self.discard(event, &retry.discards, changes),
@@ -395,7 +495,14 @@ impl View for Nested {
             Body::NodeStart(start) => self.node_start(event, start.execution, start.attempt, changes),
             Body::NodeEnd(end) => self.flow_node(event, end.execution, end.status.as_str(), changes),
             Body::NodeSkipped(skipped) => self.flow_node(event, skipped.execution, "SKIPPED", changes),
-            _ => self.message(event, changes).or_else(|| self.surroundings(event, changes)),
+            Body::NodeRetry(retry) => self.flow_node(event, retry.execution, "FAILED", changes),
+            Body::NodeTimeout(_) => self.of_node(event, changes),
+            Body::Interrupt(_) => self.interrupt(event, changes),
+            Body::Resumed(_) => self.resumed(event, changes),
+            body => match moment::text(body) {
+                Some(text) => Some(self.moment(event, text, changes)),
+                None => self.message(event, changes).or_else(|| self.surroundings(event, changes)),
+            },
         };
         if let Some(place) = place {
             self.tell(place, event, changes, |node, edit| edit.count("events", &mut node.events));

@@ -1,28 +1,38 @@
 //! [`Permissions`]: what people were asked, in the order they were asked, and what came of it.
 //!
 //! In: requests, answers, grants, and what settles a request without an answer. A request is never moved; one that waits is `pending`.
-//! Start reading at [`Request`], then [`Permissions::apply`].
+//! Start reading at [`Request`], then [`Permissions::apply`]; what a mission asks is in `permissions/mission.rs`.
+
+mod mission;
+
+use std::collections::BTreeMap;
 
 use antiphon_event::body::request::{GrantAdded, Relay, RelayResolved};
 use antiphon_event::{Body, CallId, Event, FlowNodeId, Json, RelayId, RelayKind, RunId, Scope, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_with::serde_as;
 
 use crate::request::Requests;
 use crate::value::{agent_name, given, put, renew};
 use crate::{Changes, View, path};
 
 pub use crate::request::Standing as Status;
+use mission::Mission;
 
 /// Requests to people with their answers, and standing grants.
 ///
 /// What settles a request is said in `request.rs`. An answer to a request that nobody saw is an orphan until the
 /// request arrives.
+#[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Permissions {
     /// All requests, by their number.
     requests: Vec<Request>,
     grants: Vec<Grant>,
     known: Requests,
+    /// The missions that have asked for something, by their run.
+    #[serde_as(as = "Vec<(_, _)>")]
+    missions: BTreeMap<Option<RunId>, Mission>,
 }
 
 /// One request to a person.
@@ -112,8 +122,10 @@ impl View for Permissions {
         match (&event.body, &event.head.run_id) {
             (Body::RelayResolved(resolved), run) => self.answered(run.as_ref(), event, resolved, changes),
             (Body::GrantAdded(grant), _) => self.granted(event, grant, changes),
-            (Body::Relay(relay), Some(run)) => self.asked(run, event, relay, changes),
-            _ => {}
+            (Body::Relay(relay), Some(run)) => {
+                self.asked(run, event, relay, changes);
+            }
+            _ => self.of_mission(event, changes),
         }
     }
 
@@ -144,14 +156,15 @@ impl Permissions {
         &self.grants
     }
 
-    fn asked(&mut self, run: &RunId, event: &Event, relay: &Relay, changes: &mut Changes) {
+    /// Takes in a request, and gives its number.
+    fn asked(&mut self, run: &RunId, event: &Event, relay: &Relay, changes: &mut Changes) -> usize {
         let (place, waits) = self.known.ask(run, relay);
         let asked = Request {
             id: relay.id.clone(),
             status: Status::Pending,
             orphan: false,
             kind: Some(relay.kind.clone()),
-            run_id: Some(run.clone()),
+            run_id: event.head.run_id.clone(),
             agent: agent_name(event),
             node_id: event.head.node_id.clone(),
             tool_call_id: relay.tool_call_id.clone(),
@@ -168,6 +181,7 @@ impl Permissions {
         if waits {
             changes.set(path!["pending"], &self.known.waiting());
         }
+        place
     }
 
     /// Adds a request, or puts it in the place of one that was seen or answered before, with its answer.

@@ -229,6 +229,11 @@ impl Requests {
         self.open.settle(event)
     }
 
+    /// Nobody waits for a request any more.
+    pub(crate) fn withdraw(&mut self, number: usize) {
+        self.open.close(&number);
+    }
+
     /// How many wait.
     pub(crate) fn waiting(&self) -> usize {
         self.open.len()

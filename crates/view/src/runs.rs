@@ -1,9 +1,9 @@
 //! [`Runs`]: every run with its state, what started it and what it used.
 //!
 //! In: any event of a run. Rows stand in the order of their first appearance and never move.
-//! Start reading at [`Run`], then [`Runs::apply`]; who started whom is in `runs/family.rs`.
+//! Start reading at [`Run`], then [`Runs::apply`]; who started whom is in `runs/descent.rs`.
 
-mod family;
+mod descent;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +12,12 @@ use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{AgentId, Body, EndReason, Event, FlowNodeId, NodeStatus, ParentId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::index::Index;
+use crate::family::Family;
 use crate::request::Requests;
 use crate::usage::Totals;
 use crate::value::{agent_name, fill, put};
 use crate::{Changes, View, path};
-use family::Family;
+use descent::Descent;
 
 /// All runs, with their state.
 ///
@@ -26,12 +26,12 @@ use family::Family;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Runs {
     rows: Vec<Run>,
-    by_id: Index<RunId>,
     waits: Vec<Waits>,
     requests: Requests,
     /// The run that asked, by the number of the request.
     asked_by: BTreeMap<usize, usize>,
     family: Family,
+    descent: Descent,
 }
 
 /// One run.
@@ -125,7 +125,7 @@ impl View for Runs {
             (_, Some(run)) => {
                 let place = self.place(run, event, changes);
                 self.describe(place, event, changes);
-                self.family.know_content(place, &event.body);
+                self.family.know_content(run, place, &event.body);
                 self.go_on(place, event, changes);
                 self.adopt(run, event, changes);
             }
@@ -149,10 +149,10 @@ impl Runs {
 
     /// The row of a run, new if it was not heard of before.
     fn place(&mut self, run: &RunId, event: &Event, changes: &mut Changes) -> usize {
-        if let Some(place) = self.by_id.get(run) {
+        if let Some(place) = self.family.run(run) {
             return place;
         }
-        let place = self.rows.len();
+        let place = self.family.add(run);
         let row = Run {
             run_id: run.clone(),
             kind: Kind::Provider,
@@ -174,7 +174,6 @@ impl Runs {
         changes.append(path!["runs"], &row);
         self.rows.push(row);
         self.waits.push(Waits::default());
-        self.by_id.insert(run.clone(), place);
         place
     }
 
@@ -217,7 +216,7 @@ impl Runs {
                 fill(&mut run.graph_id, graph, changes, path!["runs", place, "graphId"]);
             }
             Body::Usage(used) => {
-                run.used.add(used);
+                run.used.add(&Totals::of(used));
                 changes.set(path!["runs", place, "used"], &run.used);
                 let iterations = run.iterations + 1;
                 put(&mut run.iterations, iterations, changes, path!["runs", place, "iterations"]);
@@ -312,15 +311,14 @@ impl Runs {
         }
     }
 
-    /// Takes what the end of a harness says it used; tokens only where no model call said it.
+    /// Takes what the end of a harness says it used beyond what its model calls said.
     fn count(&mut self, place: usize, end: &HarnessEnd, changes: &mut Changes) {
         let run = &mut self.rows[place];
         let iterations = end.iterations.map_or(run.iterations, u64::from);
         put(&mut run.iterations, iterations, changes, path!["runs", place, "iterations"]);
-        if let (Some(total), 0) = (&end.total_usage, run.used.calls) {
-            let (input_tokens, output_tokens) = (total.input_tokens, total.output_tokens);
-            let used = Totals { input_tokens, output_tokens, ..Totals::default() };
-            put(&mut run.used, used, changes, path!["runs", place, "used"]);
+        if let Some(rest) = run.used.rest_of(end) {
+            run.used.add(&rest);
+            changes.set(path!["runs", place, "used"], &run.used);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! [`Tally`]: tokens and money, added up so that the sum does not depend on how it was saved.
 
+use antiphon_event::body::lifecycle::TotalUsage;
 use antiphon_event::body::system::Usage;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,16 @@ impl Tally {
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             cost_usd: usage.cost_usd.map(Cost::from_dollars),
+        }
+    }
+
+    /// What of the total that the end of a run gives is not in this.
+    pub(crate) fn rest_of(self, total: Option<&TotalUsage>) -> Self {
+        let (read, written) = total.map_or((0, 0), |total| (total.input_tokens, total.output_tokens));
+        Self {
+            input_tokens: read.saturating_sub(self.input_tokens),
+            output_tokens: written.saturating_sub(self.output_tokens),
+            cost_usd: None,
         }
     }
 

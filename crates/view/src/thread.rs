@@ -2,22 +2,25 @@
 //! started them.
 //!
 //! An entry is a message; its parts are what was said, the calls with all that came of them, and requests to
-//! people. Summaries stand where the first of their sources stood. Start reading at [`Thread::apply`].
+//! people. It stands where its moment says, however late it came, but never before what it answers. Summaries stand
+//! where the first of their sources to come stood. Start reading at [`Thread::apply`].
 
 mod active;
 mod answer;
+mod lifecycle;
 mod part;
 mod path;
 mod request;
 mod tree;
 mod write;
 
-use antiphon_event::{Body, EndReason, Event, Kind, RunId};
+use antiphon_event::{Body, Event, FlowNodeId, Kind, RunId, Timestamp};
 use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Place, Placed};
 use serde::{Deserialize, Serialize};
 
-use crate::{Changes, Projection, Step};
+use crate::{Changes, Projection};
+use lifecycle::{Agents, Beside};
 use part::{Answer, Branch, Entry, Part};
 use request::Requests;
 use tree::Trees;
@@ -26,6 +29,9 @@ pub use part::Status;
 
 /// How deep branches are nested; what is started further down stands beside what started it.
 pub const DEPTH_MAX: u32 = 16;
+
+/// How many messages that nobody said are passed over on the way to what an entry answers.
+const ABOVE_MAX: usize = 16;
 
 /// What of a conversation a thread leaves out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +54,10 @@ pub struct Thread {
     /// The part of each block.
     part_of: Vec<Option<u32>>,
     runs: Vec<Run>,
+    /// What nodes of flows are saying beside the latest of their run.
+    beside: Beside,
+    /// What agents are called whose events do not say it.
+    agents: Agents,
     trees: Trees,
     requests: Requests,
 }
@@ -86,6 +96,8 @@ impl Thread {
             entry_of: Vec::new(),
             part_of: Vec::new(),
             runs: Vec::new(),
+            beside: Beside::default(),
+            agents: Agents::default(),
             trees: Trees::default(),
             requests: Requests::default(),
         }
@@ -93,7 +105,7 @@ impl Thread {
 
     fn placed(&mut self, conversation: &Conversation, placed: Placed, event: &Event, changes: &mut Changes) {
         let run = self.enter_run(conversation, placed.node, changes);
-        let entry = self.entry(conversation, placed.message, run, event, changes);
+        let entry = self.entry(conversation, placed, run, event, changes);
         match &event.body {
             Body::ToolResult(_) | Body::ToolProgress(_) | Body::ReplProgress(_) | Body::ReplOutput(_) => {
                 self.answer(conversation, placed, event, entry, changes);
@@ -242,11 +254,12 @@ impl Thread {
     fn entry(
         &mut self,
         conversation: &Conversation,
-        message: Place,
+        placed: Placed,
         run: u32,
         event: &Event,
         changes: &mut Changes,
     ) -> Option<u32> {
+        let message = placed.message;
         if let Some(entry) = self.entry_of.get(message as usize).copied().flatten() {
             return Some(entry);
         }
@@ -254,22 +267,24 @@ impl Thread {
             return None;
         }
         let branch = self.runs[run as usize].branch;
-        let entry = self.add_entry(message, branch, event);
+        let entry = self.add_entry(conversation, message, branch, event);
         let status = if event.kind() == Kind::User { Status::Complete } else { Status::Streaming };
         self.entries[entry as usize].status = status;
         self.entries[entry as usize].orphan = self.runs[run as usize].orphan;
         self.entries[entry as usize].run = Some(run);
-        if let Some(before) = self.runs[run as usize].entries.last().copied() {
-            self.set_status(before, Status::Complete, changes);
+        self.entries[entry as usize].flow_node = flow_node(conversation, placed.node, event);
+        if self.entries[entry as usize].agent.is_none() && event.kind() != Kind::User {
+            self.entries[entry as usize].agent =
+                self.agents.of(run, self.entries[entry as usize].flow_node.as_ref());
         }
-        self.runs[run as usize].entries.push(entry);
+        self.follow_on(run, entry, changes);
         Some(entry)
     }
 
-    /// Adds an entry to the end of a branch, hidden until it has something to show.
-    fn add_entry(&mut self, message: Place, branch: u32, event: &Event) -> u32 {
+    /// Adds an entry to a branch, hidden until it has something to show.
+    fn add_entry(&mut self, conversation: &Conversation, message: Place, branch: u32, event: &Event) -> u32 {
         let entry = self.entries.len() as u32;
-        let slot = self.branches[branch as usize].entries.push(entry, false);
+        let slot = self.add_slot(conversation, entry, message, branch, event.head.at);
         self.entries.push(Entry {
             message,
             run: None,
@@ -288,6 +303,24 @@ impl Thread {
         });
         put(&mut self.entry_of, message, entry);
         entry
+    }
+
+    /// Adds a slot to a branch, where its moment says, but not before what its message answers.
+    fn add_slot(
+        &mut self,
+        conversation: &Conversation,
+        entry: u32,
+        message: Place,
+        branch: u32,
+        at: Option<Timestamp>,
+    ) -> usize {
+        let parent = |message: &Place| conversation.parent_message(*message);
+        // What nobody said has no entry, and answers something itself.
+        let mut above = std::iter::successors(parent(&message), parent).take(ABOVE_MAX);
+        let home =
+            above.find_map(|above| self.entry_at(above)).map(|entry| self.entries[entry as usize].home);
+        let after = home.filter(|home| home.0 == branch).map(|home| home.1);
+        self.branches[branch as usize].entries.push(entry, at.map(Timestamp::millis), after)
     }
 
     /// Something that was said, asked for or went wrong: one more part, or more of one.
@@ -363,39 +396,6 @@ impl Thread {
         entries.is_shown(slot) && *entries.get(slot) == entry
     }
 
-    /// Begin and end of runs, and what they say about the last message of each.
-    fn lifecycle(&mut self, conversation: &Conversation, run: u32, event: &Event, changes: &mut Changes) {
-        let status = match &event.body {
-            Body::HarnessStart(_) | Body::RunStart(_) => {
-                self.runs[run as usize].has_lifecycle = true;
-                return;
-            }
-            Body::HarnessEnd(end) => match &end.reason {
-                Some(EndReason::Error) => Status::Error,
-                Some(EndReason::Cancelled) => Status::Cancelled,
-                Some(EndReason::Interrupted) => Status::Interrupted,
-                _ => Status::Complete,
-            },
-            Body::Usage(_) if !self.runs[run as usize].has_lifecycle => Status::Complete,
-            Body::Error(_) if !self.runs[run as usize].has_lifecycle => Status::Error,
-            Body::ModelRetry(retry) => return self.discard(conversation, event, &retry.discards, changes),
-            _ => return,
-        };
-        if let Some(entry) = self.runs[run as usize].entries.last().copied() {
-            self.set_status(entry, status, changes);
-        }
-    }
-
-    fn set_status(&mut self, entry: u32, status: Status, changes: &mut Changes) {
-        if self.entries[entry as usize].status == Status::Streaming && status != Status::Streaming {
-            self.entries[entry as usize].status = status;
-            if let Some(mut path) = self.entry_path(entry, changes) {
-                path.push(Step::from("status"));
-                changes.set(&path, &status);
-            }
-        }
-    }
-
     /// Takes out what a repeated model call made void.
     fn discard(&mut self, conversation: &Conversation, event: &Event, ids: &[String], changes: &mut Changes) {
         let Some(run) = &event.head.run_id else {
@@ -456,6 +456,12 @@ impl Projection for Thread {
 fn is_discarded(conversation: &Conversation, block: Place) -> bool {
     let node = conversation.block(block).and_then(|block| conversation.node(block.node));
     node.is_some_and(antiphon_graph::Node::is_discarded)
+}
+
+/// The flow node in which something was said: as the event says, or else what it goes on with.
+fn flow_node(conversation: &Conversation, node: Place, event: &Event) -> Option<FlowNodeId> {
+    let goes_on_with = || conversation.node(node).and_then(antiphon_graph::Node::flow_node);
+    event.head.node_id.as_ref().or_else(goes_on_with).cloned()
 }
 
 fn put(list: &mut Vec<Option<u32>>, at: Place, value: u32) {

@@ -1,10 +1,9 @@
 //! The timeline: what every flow did, node by node, and what ran inside its nodes.
 //!
-//! In: the events of flows, and the beginnings and ends of the runs inside them. Out: `{runs: [Run]}`; the
+//! In: the events of flows, and the beginnings and ends of the runs inside them. Out: `{runs: [Run], marks: [Mark]}`; the
 //! JSON of a run is [`Run`]. Runs, rows, layers, edges and marks are only ever added, so a place in a list
 //! stays what it is. Start reading at [`Timeline::apply`](View::apply).
 
-mod mark;
 mod nest;
 mod row;
 mod run;
@@ -30,6 +29,8 @@ pub use row::{Counts, Edge, Layer, Mark, Row, RowRef, Run, RunKind};
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Timeline {
     runs: Vec<Run>,
+    /// What happened at a moment and in no run that is shown.
+    marks: Vec<Mark>,
     places: BTreeMap<RunId, usize>,
     /// The latest row of each node of each run.
     #[serde_as(as = "Vec<(_, _)>")]
@@ -53,6 +54,11 @@ impl Timeline {
     /// The runs: flows in the order they were heard of, agents from when their node is known.
     pub fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// What happened at a moment and in no run that is shown: of voices and missions, and before the first flow.
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
     }
 
     /// A run by its id.
@@ -323,11 +329,13 @@ impl View for Timeline {
     }
 
     fn snapshot(&self) -> impl Serialize + '_ {
-        Snapshot { runs: &self.runs }
+        Snapshot { runs: &self.runs, marks: &self.marks }
     }
 }
 
 #[derive(Serialize)]
 struct Snapshot<'a> {
     runs: &'a [Run],
+    #[serde(skip_serializing_if = "<[Mark]>::is_empty")]
+    marks: &'a [Mark],
 }

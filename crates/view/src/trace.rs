@@ -214,9 +214,32 @@ impl Traces {
         let own = own.and_then(|(trace, id)| self.span_places.get(&(trace, id.clone())).copied());
         let place =
             own.or_else(|| self.span_of_call(role, event)).or_else(|| self.innermost(trace?, event, kind))?;
+        self.end(place, kind, role, event, changes);
+        Some(())
+    }
+
+    /// What a model was asked in a run that is over has come to its end, also if nobody said so.
+    fn close_iterations(
+        &mut self,
+        trace: Option<usize>,
+        role: &Role<'_>,
+        event: &Event,
+        changes: &mut Changes,
+    ) {
+        let (Some(trace), Some(run), Some(SpanKind::Turn)) = (trace, &event.head.run_id, role.closes) else {
+            return;
+        };
+        let open = self.open.get_mut(&(trace, Some(run.clone())));
+        for place in open.map(|open| std::mem::take(&mut open.iterations)).unwrap_or_default() {
+            self.end(place, SpanKind::Iteration, role, event, changes);
+        }
+    }
+
+    /// Ends a span, if it is open and of this kind.
+    fn end(&mut self, place: usize, kind: SpanKind, role: &Role<'_>, event: &Event, changes: &mut Changes) {
         let row = &mut self.spans[place];
         if row.kind != Some(kind) || row.status != SpanStatus::Open {
-            return None;
+            return;
         }
         let status = if role.failed { SpanStatus::Error } else { SpanStatus::Ok };
         let steps = path!["spans", place];
@@ -224,7 +247,6 @@ impl Traces {
         edit.put("status", &mut row.status, status);
         edit.take("endedAt", &mut row.ended_at, event.head.at);
         edit.take("durationMs", &mut row.duration_ms, lapse(row.started_at, event.head.at));
-        Some(())
     }
 
     fn span_of_call(&self, role: &Role<'_>, event: &Event) -> Option<usize> {
@@ -308,6 +330,7 @@ impl View for Traces {
             }
         }
         self.close(trace, &role, event, changes);
+        self.close_iterations(trace, &role, event, changes);
     }
 
     fn snapshot(&self) -> impl Serialize + '_ {

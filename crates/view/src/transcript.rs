@@ -1,15 +1,21 @@
 //! [`Transcript`]: what was said, one row for each message.
 //!
 //! In: what people and models say, the ends of model calls and runs, retries. Rows stand in the order of
-//! their first appearance and never move. Start reading at [`Message`], then [`Transcript::apply`].
+//! their first appearance and never move. Start reading at [`Message`], then [`Transcript::apply`]; how far below the root
+//! somebody speaks who does not say it is in `transcript/depth.rs`.
+
+mod depth;
+mod voice;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use antiphon_event::body::content::{User, UserContent};
-use antiphon_event::{Body, Event, Json, MessageId, RunId, StreamId, Timestamp};
+use antiphon_event::{Body, Event, FlowNodeId, Json, MessageId, RunId, StreamId, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_with::serde_as;
 
+use self::depth::Depths;
 use crate::index::Index;
 use crate::value::{agent_name, put, renew};
 use crate::{Changes, View, path};
@@ -17,8 +23,9 @@ use crate::{Changes, View, path};
 /// The conversation as a person reads it.
 ///
 /// A piece of text belongs to the message its event names; without a name, to the message its stream began
-/// in, else to what its run is just saying. Reasoning is kept apart from text. What a retry discards is left
-/// out, also when more of it arrives late.
+/// in, else to what its run, or its node of a flow, is just saying. Reasoning is kept apart from text. What a retry discards
+/// is left out, also when more of it arrives late. What was heard of a voice is a message once it is final.
+#[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Transcript {
     messages: Vec<Message>,
@@ -30,6 +37,10 @@ pub struct Transcript {
     /// For each message, what its text and its reasoning are made of.
     made_of: Vec<[Vec<Piece>; 2]>,
     runs: BTreeMap<RunId, Speaker>,
+    depths: Depths,
+    /// What agents are called whose events do not say it.
+    #[serde_as(as = "Vec<(_, _)>")]
+    agents: BTreeMap<(RunId, Option<FlowNodeId>), String>,
 }
 
 /// One message.
@@ -41,10 +52,13 @@ pub struct Message {
     pub id: Arc<str>,
     /// Who speaks.
     pub role: Role,
-    /// The run that speaks.
+    /// The run that speaks; empty, and left out of snapshots, where a voice was heard in none.
+    #[serde(default = "voice::no_run", skip_serializing_if = "voice::is_no_run")]
     pub run_id: RunId,
     /// The agent that speaks.
     pub agent: Option<String>,
+    /// The flow node it speaks in.
+    pub node_id: Option<FlowNodeId>,
     /// How far that agent is below the root.
     pub depth: u32,
     /// What was said, with media in brackets.
@@ -53,6 +67,8 @@ pub struct Message {
     pub reasoning: String,
     /// What a user message is made of, if not of plain text.
     pub parts: Option<Vec<Json>>,
+    /// Whose voice it was, of what was heard.
+    pub speaker: Option<String>,
     /// Whether more may come.
     pub streaming: bool,
     /// When it began.
@@ -88,9 +104,13 @@ struct Piece {
 /// What a run is saying.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Speaker {
-    /// Its unfinished messages.
-    open: BTreeSet<usize>,
+    /// Its unfinished messages, by the flow node they are of.
+    open: BTreeSet<(Option<FlowNodeId>, usize)>,
+    /// The one that was begun last.
+    latest: Option<usize>,
     ended: bool,
+    /// Whether nodes of a flow begin in it: then what names none of them is none of theirs.
+    is_flow: bool,
 }
 
 /// The two voices of a message: which list of pieces, and which member.
@@ -104,7 +124,11 @@ impl View for Transcript {
     const NAME: &'static str = "transcript";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        if let Body::VoiceTranscript(heard) = &event.body {
+            self.heard(event, heard, changes);
+        }
         let Some(run) = &event.head.run_id else { return };
+        self.note_depth(run, event, changes);
         match &event.body {
             Body::User(user) => self.user(run, event, user, changes),
             Body::Text(text) => self.say(run, event, &text.id, Voice::Text, &text.content, changes),
@@ -112,13 +136,18 @@ impl View for Transcript {
                 self.say(run, event, &thought.id, Voice::Reasoning, &thought.content, changes);
             }
             Body::ModelRetry(retry) => self.discard(run, &retry.discards, changes),
-            Body::Usage(_) => self.finish(run, event, changes),
-            Body::HarnessEnd(_) | Body::RunEnd(_) => {
-                self.finish(run, event, changes);
-                self.runs.entry(run.clone()).or_default().ended = true;
-            }
-            Body::HarnessStart(_) | Body::Resumed(_) => {
+            Body::Usage(_) | Body::NodeEnd(_) => self.finish(run, event, changes),
+            Body::HarnessEnd(_) | Body::RunEnd(_) => self.end(run, event, changes),
+            Body::HarnessStart(start) => {
                 self.runs.entry(run.clone()).or_default().ended = false;
+                if let (None, Some(agent)) = (&event.head.agent, &start.agent_id) {
+                    self.name_agent(run, event, agent.as_str());
+                }
+            }
+            Body::Resumed(_) => self.runs.entry(run.clone()).or_default().ended = false,
+            Body::NodeStart(_) => {
+                self.runs.entry(run.clone()).or_default().is_flow = true;
+                self.finish(run, event, changes);
             }
             _ => {}
         }
@@ -151,7 +180,7 @@ impl Transcript {
             let parts = parts.iter().map(|part| part.json.clone()).collect();
             renew(&mut message.parts, Some(parts), changes, path!["messages", place, "parts"]);
         }
-        self.close(place, event, changes);
+        close(message, place, event, changes);
     }
 
     fn say(
@@ -192,7 +221,8 @@ impl Transcript {
         id: &StreamId,
         changes: &mut Changes,
     ) -> usize {
-        let open = || self.runs.get(run).and_then(|speaker| speaker.open.last().copied());
+        let node = event.head.node_id.as_ref();
+        let open = || self.runs.get(run).and_then(|speaker| self.open_in(speaker, node));
         let found = match &event.head.message_id {
             Some(named) => self.by_name.get(&(Role::Assistant, named.shared())),
             None => self.streams[stream].messages.last().copied().or_else(open),
@@ -238,20 +268,55 @@ impl Transcript {
         }
     }
 
-    /// Ends what a run is saying: the message the event names, or all of it.
+    /// What a run is just saying in a flow node. In the run of a flow, what names no node goes on with no node's.
+    fn open_in(&self, speaker: &Speaker, node: Option<&FlowNodeId>) -> Option<usize> {
+        let of_node = (node.cloned(), 0)..=(node.cloned(), usize::MAX);
+        let latest = || {
+            let is_any = node.is_none() && !speaker.is_flow;
+            speaker.latest.filter(|latest| {
+                is_any && self.messages.get(*latest).is_some_and(|message| message.streaming)
+            })
+        };
+        speaker.open.range(of_node).next_back().map(|(_, place)| *place).or_else(latest)
+    }
+
+    /// Ends what a run is saying: the message the event names, what it says in the node the event names, or all of it.
     fn finish(&mut self, run: &RunId, event: &Event, changes: &mut Changes) {
-        let Some(speaker) = self.runs.get_mut(run) else { return };
+        let Some(speaker) = self.runs.get_mut(run).filter(|speaker| !speaker.open.is_empty()) else { return };
         let named = match (&event.body, &event.head.message_id) {
             (Body::Usage(_), Some(id)) => self.by_name.get(&(Role::Assistant, id.shared())),
             _ => None,
         };
-        let ended = match named {
-            Some(place) => speaker.open.take(&place).into_iter().collect(),
-            None => std::mem::take(&mut speaker.open),
+        let ended: Vec<_> = match (named, &event.head.node_id) {
+            (Some(place), _) => vec![(self.messages[place].node_id.clone(), place)],
+            (None, Some(node)) if speaker.is_flow && !matches!(event.body, Body::RunEnd(_)) => {
+                let of_node = (Some(node.clone()), 0)..=(Some(node.clone()), usize::MAX);
+                speaker.open.range(of_node).cloned().collect()
+            }
+            (None, _) => speaker.open.iter().cloned().collect(),
         };
-        for place in ended {
-            self.close(place, event, changes);
+        for open in ended {
+            if speaker.open.remove(&open) {
+                close(&mut self.messages[open.1], open.1, event, changes);
+            }
         }
+    }
+
+    /// Ends a run, or what it does in a node of a flow.
+    fn end(&mut self, run: &RunId, event: &Event, changes: &mut Changes) {
+        self.finish(run, event, changes);
+        let speaker = self.runs.entry(run.clone()).or_default();
+        let is_whole = event.head.node_id.is_none() || matches!(event.body, Body::RunEnd(_));
+        speaker.ended |= is_whole || !speaker.is_flow;
+    }
+
+    /// Notes what the agent of a run, or of a node of it, is called; it keeps its first name.
+    fn name_agent(&mut self, run: &RunId, event: &Event, name: &str) {
+        let node = event.head.node_id.clone();
+        if self.agents.contains_key(&(run.clone(), node.clone())) {
+            return;
+        }
+        self.agents.insert((run.clone(), node), name.to_owned());
     }
 
     fn open(&mut self, place: usize, run: &RunId, changes: &mut Changes) {
@@ -262,18 +327,13 @@ impl Transcript {
         if speaker.ended {
             return;
         }
-        speaker.open.insert(place);
+        speaker.open.insert((self.messages[place].node_id.clone(), place));
+        speaker.latest = Some(place);
         let message = &mut self.messages[place];
         put(&mut message.streaming, true, changes, path!["messages", place, "streaming"]);
         if message.ended_at.take().is_some() {
             changes.remove(path!["messages", place, "endedAt"]);
         }
-    }
-
-    fn close(&mut self, place: usize, event: &Event, changes: &mut Changes) {
-        let message = &mut self.messages[place];
-        put(&mut message.streaming, false, changes, path!["messages", place, "streaming"]);
-        renew(&mut message.ended_at, event.head.at, changes, path!["messages", place, "endedAt"]);
     }
 
     fn add(&mut self, role: Role, id: Arc<str>, run: &RunId, event: &Event, changes: &mut Changes) -> usize {
@@ -283,11 +343,13 @@ impl Transcript {
             id,
             role,
             run_id: run.clone(),
-            agent: agent_name(event),
-            depth: event.head.agent.as_ref().map_or(0, |agent| agent.depth),
+            agent: agent_name(event).or_else(|| self.agent_of(role, run, event)),
+            node_id: event.head.node_id.clone(),
+            depth: self.depths.of(place, role, run, event),
             text: String::new(),
             reasoning: String::new(),
             parts: None,
+            speaker: None,
             streaming: false,
             started_at: event.head.at,
             ended_at: None,
@@ -296,6 +358,15 @@ impl Transcript {
         self.messages.push(message);
         self.made_of.push(Default::default());
         place
+    }
+
+    /// What the agent of a run is called whose event does not say it.
+    fn agent_of(&self, role: Role, run: &RunId, event: &Event) -> Option<String> {
+        if self.agents.is_empty() || role == Role::User {
+            return None;
+        }
+        let of = |node: Option<FlowNodeId>| self.agents.get(&(run.clone(), node)).cloned();
+        of(event.head.node_id.clone()).or_else(|| of(None))
     }
 
     /// What a message is called that nobody named: as its first stream, or that with its run.
@@ -317,6 +388,11 @@ impl Transcript {
         }
         name
     }
+}
+
+fn close(message: &mut Message, place: usize, event: &Event, changes: &mut Changes) {
+    put(&mut message.streaming, false, changes, path!["messages", place, "streaming"]);
+    renew(&mut message.ended_at, event.head.at, changes, path!["messages", place, "endedAt"]);
 }
 
 /// Adds to a list that most often has one element.

@@ -1,10 +1,12 @@
 //! [`Usage`]: tokens and cost, in all and by run, agent, node and model.
 //!
-//! In: `usage` events, and what was said before about who runs where. Start reading at [`Totals`].
+//! In: `usage` events, what the ends of runs say beyond these, and what was said before about who runs where.
+//! Start reading at [`Totals`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use antiphon_event::body::lifecycle::HarnessEnd;
 use antiphon_event::body::system::Usage as Used;
 use antiphon_event::{AgentId, Body, Event, FlowNodeId, RunId};
 use serde::{Deserialize, Serialize};
@@ -19,7 +21,8 @@ const UNKNOWN: &str = "unknown";
 
 /// Tokens and cost, by who used them.
 ///
-/// Every model call counts once, whatever became of its answer: vendors bill what is thrown away, too.
+/// Every model call counts once, whatever became of its answer: vendors bill what is thrown away, too. Of a run whose end
+/// says that it used more than its calls did, the rest counts as well, of a model nobody knows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Usage {
     total: Totals,
@@ -52,18 +55,38 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Counts one more model call.
-    pub fn add(&mut self, used: &Used) {
-        self.calls += 1;
-        self.input_tokens = self.input_tokens.saturating_add(used.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(used.output_tokens);
-        let (read, created) = (used.cache_read_tokens, used.cache_creation_tokens);
-        self.cache_read_tokens = self.cache_read_tokens.saturating_add(read.unwrap_or(0));
-        self.cache_creation_tokens = self.cache_creation_tokens.saturating_add(created.unwrap_or(0));
-        match used.cost_usd {
-            Some(dollars) => self.cost_usd = self.cost_usd.plus(Cost::from_dollars(dollars)),
-            None => self.unpriced += 1,
+    /// What one model call used.
+    pub fn of(used: &Used) -> Self {
+        Self {
+            calls: 1,
+            input_tokens: used.input_tokens,
+            output_tokens: used.output_tokens,
+            cache_read_tokens: used.cache_read_tokens.unwrap_or(0),
+            cache_creation_tokens: used.cache_creation_tokens.unwrap_or(0),
+            cost_usd: used.cost_usd.map(Cost::from_dollars).unwrap_or_default(),
+            unpriced: u64::from(used.cost_usd.is_none()),
         }
+    }
+
+    /// What the end of a run says it used beyond this, which was counted before; `None` if that is nothing.
+    pub fn rest_of(&self, end: &HarnessEnd) -> Option<Self> {
+        let total = end.total_usage.as_ref()?;
+        let input_tokens = total.input_tokens.saturating_sub(self.input_tokens);
+        let output_tokens = total.output_tokens.saturating_sub(self.output_tokens);
+        let calls = end.iterations.map_or(0, u64::from).saturating_sub(self.calls);
+        let rest = Self { calls, input_tokens, output_tokens, unpriced: calls, ..Self::default() };
+        Some(rest).filter(|rest| rest.input_tokens > 0 || rest.output_tokens > 0)
+    }
+
+    /// Adds others; counts of tokens stop at the largest number there is.
+    pub fn add(&mut self, more: &Self) {
+        self.calls += more.calls;
+        self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+        self.cache_read_tokens = self.cache_read_tokens.saturating_add(more.cache_read_tokens);
+        self.cache_creation_tokens = self.cache_creation_tokens.saturating_add(more.cache_creation_tokens);
+        self.cost_usd = self.cost_usd.plus(more.cost_usd);
+        self.unpriced += more.unpriced;
     }
 }
 
@@ -106,7 +129,15 @@ impl View for Usage {
                     self.known.insert(run.clone(), known);
                 }
             }
-            Body::Usage(used) => self.count(run, event, used, changes),
+            Body::Usage(used) => {
+                self.count(run, event, used.model.as_deref(), &Totals::of(used), changes);
+            }
+            Body::HarnessEnd(end) => {
+                let counted = self.runs.of(&run.shared()).cloned().unwrap_or_default();
+                if let Some(rest) = counted.rest_of(end) {
+                    self.count(run, event, None, &rest, changes);
+                }
+            }
             _ => {}
         }
     }
@@ -156,11 +187,18 @@ impl Usage {
         &self.models.rows
     }
 
-    fn count(&mut self, run: &RunId, event: &Event, used: &Used, changes: &mut Changes) {
+    fn count(
+        &mut self,
+        run: &RunId,
+        event: &Event,
+        model: Option<&str>,
+        used: &Totals,
+        changes: &mut Changes,
+    ) {
         self.total.add(used);
         changes.set(path!["total"], &self.total);
         let known = self.known.get(run).cloned().unwrap_or_default();
-        let model = used.model.as_deref().unwrap_or(UNKNOWN).into();
+        let model = model.unwrap_or(UNKNOWN).into();
         let name = agent_name(event).or(known.name);
         let counted = [
             ("runs", &mut self.runs, Some(run.shared()), None),
@@ -178,8 +216,13 @@ impl Usage {
 }
 
 impl Table {
-    /// Counts a model call in the row with the id of this one, or in this one.
-    fn add(&mut self, table: &str, mut row: Row, used: &Used, changes: &mut Changes) {
+    /// What is counted in the row with this id.
+    fn of(&self, id: &Arc<str>) -> Option<&Totals> {
+        self.by_id.get(id).map(|place| &self.rows[place].used)
+    }
+
+    /// Counts what was used in the row with the id of this one, or in this one.
+    fn add(&mut self, table: &str, mut row: Row, used: &Totals, changes: &mut Changes) {
         if let Some(place) = self.by_id.get(&row.id) {
             self.rows[place].used.add(used);
             changes.set(path![table, place, "used"], &self.rows[place].used);

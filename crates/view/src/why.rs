@@ -8,6 +8,7 @@ mod describe;
 mod fact;
 mod flow;
 mod ledger;
+mod position;
 mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,18 +19,19 @@ use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
 pub use fact::{ALSO_MAX, CAUSES_MAX, Cause, Fact, Relation, What, Why};
+pub use position::Place;
 
 use crate::calls::{Calls, Name};
 use crate::index::{ByRun, Index};
 use crate::request::Requests;
 use crate::steps::Steps;
 use crate::{Changes, View};
+use position::Positions;
 
 /// Remembers of each event what caused it.
 ///
 /// Costs one fact for each event or stream of content, and four bytes for each further piece of a stream.
-/// Positions are those of one branch, as its journal is read; in a stream of several branches a position they
-/// share means one of them, so ask there by index.
+/// Positions are those of a branch: in a stream of several, [`Causes::at`] and [`Causes::on`] tell them apart.
 ///
 /// ```
 /// use antiphon_testkit::{history, numbered};
@@ -46,10 +48,7 @@ pub struct Causes {
     facts: Vec<Fact>,
     /// The fact that each event belongs to, in the order they came.
     events: Vec<u32>,
-    /// Stretches of positions without gaps: where in `events` each begins, and how long it is.
-    stretches: BTreeMap<u64, (u32, u32)>,
-    /// The stretch that is growing.
-    stretch: u64,
+    positions: Positions,
     works: Vec<Work>,
     /// The works that can be named as a cause, by the id of their node in the conversation graph.
     named: Index<Arc<str>>,
@@ -142,7 +141,7 @@ impl View for Causes {
         let fact = self.record(event, changes);
         self.events.push(fact);
         if let Some(seq) = event.head.seq {
-            self.place(seq, index);
+            self.positions.note(event, seq, index);
         }
     }
 
@@ -152,11 +151,27 @@ impl View for Causes {
 }
 
 impl Causes {
-    /// Why the event at this position happened; `None` if there is none there. Costs what the answer is long.
+    /// Why the event at this position happened; `None` if there is none there, or one on each of several branches.
+    /// Costs what the answer is long.
     pub fn why(&self, seq: u64) -> Option<Why> {
-        let (first, (index, length)) = self.stretches.range(..=seq).next_back()?;
-        let offset = u32::try_from(seq - first).ok().filter(|offset| offset < length)?;
-        self.why_nth((index + offset) as usize)
+        let mut found = self.at(seq);
+        let (_, index) = found.next()?;
+        if found.next().is_some() { None } else { self.why_nth(index) }
+    }
+
+    /// The events at a position, one for each branch that has one, by when they were taken in, for [`Causes::why_nth`].
+    pub fn at(&self, seq: u64) -> impl Iterator<Item = (&Place, usize)> {
+        self.positions.at(seq)
+    }
+
+    /// When the event at a position of this branch was taken in; what comes before a fork is on the branch it forks from.
+    pub fn on(&self, place: &Place, seq: u64) -> Option<usize> {
+        self.positions.on(place, seq)
+    }
+
+    /// The branches that have positions, in the order in which they were heard of.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        self.positions.places()
     }
 
     /// Why the event taken in as the n-th, from 0, happened.
@@ -204,17 +219,5 @@ impl Causes {
             spent: cause.spent,
             also: also.iter().filter_map(|fact| self.facts[*fact as usize].seq).take(ALSO_MAX).collect(),
         }
-    }
-
-    fn place(&mut self, seq: u64, index: u32) {
-        if let Some((start, length)) = self.stretches.get_mut(&self.stretch)
-            && self.stretch + u64::from(*length) == seq
-            && *start + *length == index
-        {
-            *length += 1;
-            return;
-        }
-        self.stretches.insert(seq, (index, 1));
-        self.stretch = seq;
     }
 }

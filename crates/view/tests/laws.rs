@@ -177,6 +177,14 @@ fn orphans() -> Vec<Orphan> {
             json!(null),
             json!("a"),
         ),
+        (
+            "agents",
+            "b^c1 harness_start agentId=kid",
+            "a tool_call c1 agent agent={\"id\":\"lead\"}",
+            "/agents/0/parent",
+            json!(null),
+            json!(1),
+        ),
         ("runs", "b^a:x:1:start text t hi", "a node_start x", "/runs/0/orphan", json!(true), json!(false)),
         ("runs", "b^a harness_start", "a user hi", "/runs/1/children", json!(null), json!(1)),
         (

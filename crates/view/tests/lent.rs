@@ -136,8 +136,8 @@ fn progress_goes_to_the_call_of_its_run_too() {
             messages: x no result yet
             tools: b call null ["PB"] running
             tools: a call null ["more"] running
-            nested: bash call null 2 pending
-            nested: bash call null 3 pending
+            nested: bash call null 2 running
+            nested: bash call null 3 running
         "#]],
     );
 }
@@ -188,7 +188,7 @@ fn only_one_run_lends_to_a_call() {
             tools: a call null ["PA"] running
             nested: bash call null 1 pending
             nested: bash call RC 2 done
-            nested: bash call null 2 pending
+            nested: bash call null 2 running
         "#]],
     );
 }

@@ -279,3 +279,47 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn nodes_that_speak_at_once_in_the_run_of_their_flow_have_messages_of_their_own() {
+    check(
+        Scope::Root,
+        r#"
+        f  run_start   g
+        f  text        ta "a0 " nodeId=a
+        f  text        tb "b0 " nodeId=b
+        f  text        ta "a1"  nodeId=a
+        f  tool_call   c  bash  nodeId=b
+        f  text        tb "b1"  nodeId=b
+        f  tool_result c  "done"
+        "#,
+        &expect![[r#"
+            {"role":"assistant","content":"a0 a1"}
+            {"role":"assistant","content":"b0 b1","tool_calls":[{"id":"c","name":"bash","arguments":{}}]}
+            {"role":"tool","tool_call_id":"c","name":"bash","content":"done"}"#]],
+    );
+}
+
+#[test]
+fn a_summary_that_comes_again_says_the_latest_once() {
+    check(
+        Scope::Root,
+        r#"
+        m1  user    "text"
+        u2  user    "more"
+        -   summary s1 ["m1:user"] "OLD"
+        -   summary s1 ["u2:user"] "NEW"
+        "#,
+        &expect![[r#"{"role":"user","content":"NEW"}"#]],
+    );
+    check(
+        Scope::Root,
+        r#"
+        m1  user    "text"
+        u2  user    "more"
+        -   summary s1 ["m1:user"] "summed up"
+        -   active_changed toggle ["s1"]
+        "#,
+        &expect![[r#"{"role":"user","content":"more"}"#]],
+    );
+}

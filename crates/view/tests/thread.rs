@@ -381,6 +381,22 @@ fn a_summary_that_comes_to_stand_for_more_says_so() {
 }
 
 #[test]
+fn a_summary_that_comes_again_has_its_latest_text() {
+    check_watched(
+        Options::default(),
+        r#"
+        u1  user  "one"
+        a1  text  t1 "two"
+        -   summary s1 ["u1:user"] "old"
+        -   summary s1 ["msg:t1"] "new"
+        "#,
+        &expect![[r#"
+            summary msg:s1 complete: new
+        "#]],
+    );
+}
+
+#[test]
 fn a_summary_that_another_takes_a_source_from_stays_with_the_rest() {
     check(
         r#"
@@ -397,6 +413,130 @@ fn a_summary_that_another_takes_a_source_from_stays_with_the_rest() {
               - text id=u2:user text=three
         "#]],
     );
+}
+
+const NODES: &str = r#"
+    f  run_start   g
+    f  node_start  a
+    f  text        t  "a0 " nodeId=a
+    f  node_start  b
+    f  text        t2 "b0 " nodeId=b
+    f  text        t  "a1"  nodeId=a
+    f  tool_call   c  bash  nodeId=b
+    f  text        t2 "b1"  nodeId=b
+    f  tool_result c  "done"
+"#;
+
+#[test]
+fn nodes_that_speak_in_the_run_of_their_flow_have_entries_of_their_own() {
+    check_watched(
+        Options::default(),
+        NODES,
+        &expect![[r#"
+        assistant msg:t streaming
+          - text id=t text=a0 a1
+        assistant msg:t2 streaming
+          - text id=t2 text=b0 
+          - tool_call id=c name=bash input={} output=done status=complete
+          - text id=t2~2 text=b1
+    "#]],
+    );
+    check_watched(
+        Options::default(),
+        &format!(
+            "{NODES}
+            f  usage     1 1 nodeId=b
+            f  text      t3 b2 nodeId=b
+            f  node_end  a FAILED
+            f  text      t4 flow
+            f  run_end   CANCELLED"
+        ),
+        &expect![[r#"
+            assistant msg:t error
+              - text id=t text=a0 a1
+            assistant msg:t2 complete
+              - text id=t2 text=b0 
+              - tool_call id=c name=bash input={} output=done status=complete
+              - text id=t2~2 text=b1
+            assistant msg:t3 cancelled
+              - text id=t3 text=b2
+            assistant msg:t4 cancelled
+              - text id=t4 text=flow
+        "#]],
+    );
+}
+
+#[test]
+fn an_entry_stands_where_its_moment_says_and_never_before_what_it_answers() {
+    check_watched(
+        Options::default(),
+        r#"
+        b           text  b1 "third"   at=2026-01-01T00:00:05.000Z
+        a           text  a1 "second"  at=2026-01-01T00:00:03.000Z
+        b           usage 1 1
+        b           text  b2 "after the third, whatever it says" at=2026-01-01T00:00:01.000Z
+        n           text  n1 "after what came before it"
+        c           user  "first"      at=2026-01-01T00:00:02.000Z
+        d^c:user    text  d1 "its answer, not before it" at=2026-01-01T00:00:00.000Z
+        e           text  e1 "as late as the second, and after it" at=2026-01-01T00:00:03.000Z
+        e           text  e1 ", and more" at=2026-01-01T00:00:00.000Z
+        b           tool_call x agent {} at=2026-01-01T00:00:06.000Z
+        s^x         text  s1 "below, later"  at=2026-01-01T00:00:05.000Z
+        r^s1        text  r1 "below, earlier" at=2026-01-01T00:00:00.000Z
+        q^x         text  q1 "in another branch"  at=2026-01-01T00:00:04.000Z
+        o^y         text  o1 "waits for a call" at=2026-01-01T00:00:00.000Z
+        -           summary z ["msg:a1","msg:e1"] "second and as late" at=2026-01-01T00:00:09.000Z
+        "#,
+        &expect![[r#"
+            assistant msg:o1 streaming orphan
+              - text id=o1 text=waits for a call
+            user msg:c:user complete
+              - text id=c:user text=first
+            assistant msg:d1 streaming
+              - text id=d1 text=its answer, not before it
+            summary msg:z complete: second and as late
+            assistant msg:b1 complete
+              - text id=b1 text=third
+            assistant msg:b2 streaming
+              - text id=b2 text=after the third, whatever it says
+              - tool_call id=x name=agent input={} status=proposed
+                s:
+                  assistant msg:s1 streaming
+                    - text id=s1 text=below, later
+                  assistant msg:r1 streaming
+                    - text id=r1 text=below, earlier
+                q:
+                  assistant msg:q1 streaming
+                    - text id=q1 text=in another branch
+            assistant msg:n1 streaming
+              - text id=n1 text=after what came before it
+        "#]],
+    );
+}
+
+#[test]
+fn an_agent_is_called_as_its_start_says_where_nothing_else_says_it() {
+    check_named(
+        r#"
+        a  harness_start      agentId=lead
+        a  text       t1 one
+        a  harness_start      agentId=other
+        a  usage      1 1
+        a  text       t2 two  agent={"id":"x","name":"said"}
+        f  harness_start      agentId=ann nodeId=a
+        f  text       t3 three nodeId=a
+        f  text       t4 four nodeId=b
+        f  harness_start      agentId=bob nodeId=b
+        "#,
+        "lead said ann bob",
+    );
+}
+
+fn check_named(table: &str, expected: &str) {
+    let thread = fold(&history(table), Options::default());
+    let entries = thread["entries"].as_array().expect("a list");
+    let names: Vec<_> = entries.iter().map(|entry| entry["agent"].as_str().unwrap_or("-")).collect();
+    assert_eq!(names.join(" "), expected);
 }
 
 #[test]

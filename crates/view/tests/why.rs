@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use antiphon_event::{Event, Lines};
 use antiphon_testkit::{history, numbered};
-use antiphon_view::why::{Causes, Why};
+use antiphon_view::why::{Causes, Place, Why};
 use antiphon_view::{Changes, Fold, Tally, View};
 use expect_test::{Expect, expect};
 
@@ -550,6 +550,61 @@ fn a_position_that_is_not_there_has_no_answer() {
     assert_eq!(causes.why_nth(3), None);
     assert_eq!(causes.why(2), causes.why(3), "pieces of one stream have the same causes");
     assert_eq!(causes.why(3), causes.why_nth(2));
+}
+
+#[test]
+fn voices_and_missions_say_their_words() {
+    check(
+        r#"
+        f  run_start                 mission
+        f  node_start                nodeId=talk
+        f  voice_transcript          nodeId=talk text=hello isFinal=true confidence=0.9 speaker=caller
+        "#,
+        expect![[r#"
+                            3 voice_transcript | caller: hello
+            part_of         2 node_start | talk, execution 1 | 1000 ms
+            entry_of        1 run_start | mission | 1000 ms
+            = 2000 ms, 0+0 $?
+        "#]],
+    );
+    check(
+        "m mission:approval_required action=deploy",
+        expect![[r#"
+                        1 mission:approval_required | approval needed: deploy
+        = 0 ms, 0+0 $?
+    "#]],
+    );
+}
+
+#[test]
+fn positions_are_those_of_a_branch() {
+    let mut events = history(
+        r#"
+        u1  user  one   sessionId=s branchId=main seq=1
+        u2  user  two   sessionId=s branchId=main seq=2
+        -   branch_created {"branchId":"main","seq":1} sessionId=s branchId=fork seq=2
+        u3  user  three sessionId=s branchId=main seq=3
+        v1  user  other sessionId=t branchId=main seq=1
+        w   user  again sessionId=s branchId=fork seq=3
+        -   branch_created {"branchId":"loop","seq":9} sessionId=s branchId=loop seq=10
+        "#,
+    );
+    events.push(events[1].clone());
+    let causes = causes(&events);
+    let at = |seq| causes.at(seq).map(|(_, nth)| nth).collect::<Vec<_>>();
+    assert_eq!([at(1), at(2), at(3), at(4)], [vec![0, 4], vec![1, 2], vec![3, 5], vec![]]);
+    assert_eq!(causes.why(3), None, "two branches have it");
+    assert_eq!(causes.why(10), causes.why_nth(6));
+    let on = |branch: &str, seq| {
+        let place = Place { session_id: Some("s".into()), branch_id: Some(branch.into()) };
+        causes.on(&place, seq)
+    };
+    assert_eq!(
+        [on("main", 2), on("fork", 1), on("fork", 2), on("fork", 3)],
+        [Some(1), Some(0), Some(2), Some(5)]
+    );
+    assert_eq!([on("fork", 4), on("loop", 1), on("none", 1)], [None; 3]);
+    assert_eq!(causes.places().count(), 4);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Where an agent stands in the tree: by id, by chain, by depth, with places kept for those not seen yet.
 
+use antiphon_event::body::mission::AgentSpawned;
 use antiphon_event::{Agent, AgentId, Body, Event};
 
-use super::{AgentRow, Agents, RunOf};
+use super::descent::Behind;
+use super::{AgentRow, Agents};
 use crate::edit::Edit;
 use crate::{Changes, path};
 
@@ -11,23 +13,54 @@ const CHAIN_MAX: usize = 256;
 
 impl Agents {
     /// The agent an event belongs to; made if there is none.
-    pub(super) fn agent_of(&mut self, event: &Event, changes: &mut Changes) -> usize {
-        let known = event.head.run_id.as_ref().and_then(|run| self.runs.get(run)).map(|run| run.agent);
+    pub(super) fn agent_of(&mut self, event: &Event, run: Option<usize>, changes: &mut Changes) -> usize {
+        self.named(event, run, changes).unwrap_or_else(|| self.root(changes))
+    }
+
+    /// The agent that an event, or its run, says it belongs to.
+    fn named(&mut self, event: &Event, run: Option<usize>, changes: &mut Changes) -> Option<usize> {
+        let known = run.and_then(|run| self.runs[run].agent);
         let named = match (&event.head.agent, &event.body) {
-            (Some(agent), _) => Some(self.place_of(agent, changes)),
+            (Some(agent), _) => Some(self.place_of(agent, run, changes)),
             (None, Body::HarnessStart(start)) if known.is_none() => {
-                start.agent_id.as_ref().map(|id| self.bare(id, start.depth.unwrap_or(0), changes))
+                start.agent_id.as_ref().map(|id| self.bare(id, start.depth.unwrap_or(0), run, changes))
             }
             _ => None,
         };
-        if let (Some(agent), Some(run)) = (named, &event.head.run_id) {
-            self.runs.entry(run.clone()).or_insert(RunOf { agent, open: false });
+        if let (Some(agent), Some(run)) = (named, run) {
+            self.runs[run].agent.get_or_insert(agent);
         }
-        named.or(known).unwrap_or_else(|| self.root(changes))
+        named.or(known)
+    }
+
+    /// An agent joined a mission: it has a place under who took it in, also before it does anything.
+    pub(super) fn spawned(
+        &mut self,
+        event: &Event,
+        run: Option<usize>,
+        spawned: &AgentSpawned,
+        changes: &mut Changes,
+    ) {
+        let above = self.named(event, run, changes);
+        let place = self.ids.get(&spawned.agent_id).copied().unwrap_or_else(|| {
+            let place = self.add(None, AgentRow { placeholder: true, ..AgentRow::default() }, changes);
+            self.call(place, &spawned.agent_id, changes);
+            place
+        });
+        let row = &mut self.rows[place];
+        let steps = path!["agents", place];
+        let mut edit = Edit::at(changes, steps);
+        edit.count("events", &mut row.events);
+        edit.take("role", &mut row.role, Some(spawned.role.clone()));
+        edit.take("model", &mut row.model, Some(spawned.model.clone()));
+        edit.take("provider", &mut row.provider, Some(spawned.provider.clone()));
+        if let Some(above) = above {
+            self.hang(place, above, changes);
+        }
     }
 
     /// The agent with this metadata.
-    fn place_of(&mut self, agent: &Agent, changes: &mut Changes) -> usize {
+    fn place_of(&mut self, agent: &Agent, run: Option<usize>, changes: &mut Changes) -> usize {
         let known = self.ids.get(&agent.id).copied().filter(|_| !agent.id.as_str().is_empty());
         if let Some(place) = known.filter(|place| !self.rows[*place].placeholder) {
             self.depths.insert(agent.depth, place);
@@ -35,19 +68,23 @@ impl Agents {
         }
         let chain = &agent.chain[..agent.chain.len().min(CHAIN_MAX)];
         let name = agent.name.clone().or_else(|| chain.last().cloned());
-        let parent = self.parent_of(agent, chain, changes);
+        let parent = self.parent_of(agent, chain, run, changes);
         let place = known.or_else(|| self.kept_for(parent, name.as_deref(), agent)).unwrap_or_else(|| {
             self.add(parent, AgentRow { placeholder: true, ..AgentRow::default() }, changes)
         });
         self.identify(place, agent, name, changes);
-        if let Some(parent) = parent {
-            self.hang(place, parent, changes);
+        match (parent, run) {
+            (Some(parent), _) => self.hang(place, parent, changes),
+            (None, Some(run)) if *self.runs[run].agent.get_or_insert(place) == place => {
+                self.hang_from_cause(run, changes);
+            }
+            (None, Some(_) | None) => {}
         }
         place
     }
 
     /// An agent that only a `harness_start` speaks of.
-    fn bare(&mut self, id: &AgentId, depth: u32, changes: &mut Changes) -> usize {
+    fn bare(&mut self, id: &AgentId, depth: u32, run: Option<usize>, changes: &mut Changes) -> usize {
         let agent = Agent {
             id: id.clone(),
             name: None,
@@ -56,14 +93,25 @@ impl Agents {
             parent_id: None,
             extra: serde_json::Map::new(),
         };
-        self.place_of(&agent, changes)
+        self.place_of(&agent, run, changes)
     }
 
-    /// The agent it names as its parent, else the one its chain names, else the last one a level higher.
-    fn parent_of(&mut self, agent: &Agent, chain: &[String], changes: &mut Changes) -> Option<usize> {
+    /// The agent it names as its parent, else the one behind what caused its run, else the one its chain names, else the last
+    /// one a level higher.
+    fn parent_of(
+        &mut self,
+        agent: &Agent,
+        chain: &[String],
+        run: Option<usize>,
+        changes: &mut Changes,
+    ) -> Option<usize> {
         let named = agent.parent_id.as_ref().filter(|id| **id != agent.id && !id.as_str().is_empty());
         if let Some(place) = named.and_then(|id| self.ids.get(id)) {
             return Some(*place);
+        }
+        let behind = run.filter(|_| named.is_none()).map_or(Behind::Nobody, |run| self.behind(run, changes));
+        if let Behind::Agent(place) = behind {
+            return Some(place);
         }
         let above = chain.split_last().and_then(|(_, above)| self.chain(above, changes));
         match (named, above) {
@@ -85,6 +133,7 @@ impl Agents {
                 self.call(kept, id, changes);
                 Some(kept)
             }
+            (None, None) if matches!(behind, Behind::Awaited(_)) => None,
             (None, None) => agent.depth.checked_sub(1).and_then(|depth| self.depths.get(&depth).copied()),
         }
     }
@@ -157,7 +206,7 @@ impl Agents {
 
     /// Hangs an agent under its parent, with what it and those below it used. A root that becomes known to
     /// be none moves; an agent that has a parent stays where it is, and so does one that would close a cycle.
-    fn hang(&mut self, place: usize, parent: usize, changes: &mut Changes) {
+    pub(super) fn hang(&mut self, place: usize, parent: usize, changes: &mut Changes) {
         if self.tree.parent(place).is_some() || !self.tree.adopt(place, parent) {
             return;
         }
@@ -185,13 +234,19 @@ impl Agents {
         place
     }
 
-    /// Where events belong that name nobody: the first agent without a parent.
-    fn root(&mut self, changes: &mut Changes) -> usize {
-        if let Some(root) = self.tree.first_root() {
+    /// Where events belong that name nobody: the first agent without a parent, but for those that only joined a mission.
+    pub(super) fn root(&mut self, changes: &mut Changes) -> usize {
+        if let Some(root) = self.root.filter(|root| self.tree.parent(*root).is_none()) {
             return root;
         }
-        let root = self.add(None, AgentRow { placeholder: true, ..AgentRow::default() }, changes);
-        self.nobody = Some(root);
+        let took_part = |place: &usize| !self.rows[*place].placeholder || self.rows[*place].role.is_none();
+        let found = self.tree.roots().find(took_part);
+        let root = found.unwrap_or_else(|| {
+            let root = self.add(None, AgentRow { placeholder: true, ..AgentRow::default() }, changes);
+            self.nobody = Some(root);
+            root
+        });
+        self.root = Some(root);
         root
     }
 }

@@ -26,6 +26,13 @@ pub(super) fn is_done(call: &Node) -> bool {
     matches!(call.status.as_deref(), Some("done" | "error"))
 }
 
+/// A call goes on, unless it is over.
+pub(super) fn runs(call: &mut Node, edit: &mut Edit<'_>) {
+    if !is_done(call) && call.status.as_deref() != Some("running") {
+        edit.put("status", &mut call.status, Some("running".to_owned()));
+    }
+}
+
 impl Nested {
     /// Edits a node because of an event.
     pub(super) fn tell(

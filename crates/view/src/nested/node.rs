@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Node {
     /// What it is.
     pub level: Level,
-    /// Its id at that level: a message id, a call id, a run id …
+    /// Its id at that level: a message id, a call id, a run id …; of a moment, the type of its event.
     pub id: String,
     /// The place in the list of the node it hangs from.
     pub parent: Option<usize>,
@@ -20,7 +20,7 @@ pub struct Node {
     pub label: Option<String>,
     /// How it stands.
     pub status: Option<String>,
-    /// What was said, so far.
+    /// What was said, so far; what a moment was, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// What was thought, so far.
@@ -71,7 +71,7 @@ pub enum Level {
     Flow,
     /// A turn, by its trace, where no event flow is known.
     Trace,
-    /// A run, where nothing else says what its events belong to, or under the call that caused it.
+    /// A run, where nothing else says what its events belong to, or under what caused it; and an agent's without a name.
     Run,
     /// A run of an agent.
     Agent,
@@ -81,8 +81,10 @@ pub enum Level {
     Node,
     /// A message.
     Message,
-    /// A tool call.
+    /// A tool call, or code.
     Call,
     /// A request to a person.
     Request,
+    /// Something that happened at a moment.
+    Moment,
 }

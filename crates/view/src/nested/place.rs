@@ -1,6 +1,8 @@
 //! Where a node hangs: the levels an event names, and what was learnt from earlier events of its run.
 
-use antiphon_event::{Agent, Body, Event};
+use std::borrow::Cow;
+
+use antiphon_event::{AgentId, Body, Event, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::{Key, Level, Nested, Node};
@@ -20,10 +22,55 @@ pub(super) struct RunPlace {
 /// Something that others hang from, by the name they know it by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum Anchor {
-    /// A call, or the start of a node, as the cause of a run.
+    /// A call, the start of a node, or a run, as the cause of a run.
     Cause(String),
     /// An agent, as the parent of another.
     Agent(String),
+}
+
+/// What is around an event, from the outside in.
+#[derive(Debug, Clone, Copy)]
+struct Around {
+    scope: Option<usize>,
+    turn: Option<usize>,
+    /// The flow that is its run, or the execution of a node of that.
+    part: Option<usize>,
+}
+
+impl Around {
+    fn nearest(self) -> Option<usize> {
+        self.part.or(self.turn).or(self.scope)
+    }
+}
+
+/// An agent as an event names it.
+struct Named<'e> {
+    id: Cow<'e, str>,
+    name: Option<&'e str>,
+    /// The agent above it.
+    above: Option<&'e str>,
+}
+
+impl<'e> Named<'e> {
+    /// Who an event is of. What a flow says of itself is of nobody.
+    fn by(event: &'e Event) -> Option<Self> {
+        match (&event.head.agent, &event.body) {
+            _ if is_of_flow(event) => None,
+            (Some(agent), _) => {
+                let id = match agent.id.as_str() {
+                    "" => agent.chain.join("/").into(),
+                    id => id.into(),
+                };
+                let name = agent.name.as_ref().or(agent.chain.last()).map(String::as_str);
+                Some(Self { id, name, above: agent.parent_id.as_ref().map(AgentId::as_str) })
+            }
+            (None, Body::HarnessStart(start)) => {
+                let id = start.agent_id.as_ref()?.as_str().into();
+                Some(Self { id, name: None, above: None })
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Nested {
@@ -49,14 +96,30 @@ impl Nested {
         let scope = self.scope(event, changes);
         let mut run = self.run_place(scope, event);
         let turn = self.turn(scope, &run, event, changes);
-        let actor = self.actor(scope, &run, turn, event, changes);
+        let execution = self.execution(scope, event).filter(|_| !is_of_flow(event));
+        let workflow = run.actor.filter(|actor| self.nodes[*actor].level == Level::Workflow);
+        let around = Around { scope, turn, part: execution.or(workflow) };
+        let actor = self.actor(around, &run, event, changes);
         run.turn = turn.or(run.turn);
-        run.actor = actor.or(run.actor);
-        let around = run.actor.or(turn).or(scope);
+        run.actor = workflow.or(actor).or(run.actor);
+        let within = match (execution, actor) {
+            (Some(execution), Some(actor)) => {
+                self.inside.insert(execution, actor);
+                Some(actor)
+            }
+            (Some(execution), None) => self.inside.get(&execution).copied().or(Some(execution)),
+            (None, _) => actor.or(run.actor).or(turn).or(scope),
+        };
         if let Some(id) = &event.head.run_id {
             self.runs.insert((scope, id.clone()), run);
         }
-        around
+        within
+    }
+
+    /// The last execution of the node that an event names, of the flow that is its run.
+    pub(super) fn execution(&self, scope: Option<usize>, event: &Event) -> Option<usize> {
+        let (run, node) = (event.head.run_id.as_ref()?, event.head.node_id.as_ref()?);
+        self.executions.get(&(scope, run.clone(), node.clone()))
     }
 
     fn run_place(&self, scope: Option<usize>, event: &Event) -> RunPlace {
@@ -68,7 +131,8 @@ impl Nested {
         run
     }
 
-    /// The event flow; else what its run is known to belong to; else the trace; else the run.
+    /// The event flow; else what its run is known to belong to; else the trace; else the run, unless that has a level of
+    /// its own below turns.
     fn turn(
         &mut self,
         scope: Option<usize>,
@@ -91,15 +155,9 @@ impl Nested {
             let known = self.traces.get(&(scope, trace.clone())).copied();
             return known.or_else(|| Some(self.level(scope, Level::Trace, &trace.to_string(), changes)));
         }
-        let names_more = head.agent.is_some() || is_of_flow(event);
+        let names_more = run.actor.is_some() || is_of_flow(event) || Named::by(event).is_some();
         let id = head.run_id.as_ref().filter(|_| !names_more && !matches!(event.body, Body::User(_)))?;
-        let key = (scope, Level::Run, None, id.to_string());
-        if let Some(place) = self.keys.get(&key) {
-            return Some(place);
-        }
-        let place = self.add_keyed(key, scope, changes);
-        self.hang_from_cause(place, scope, run, changes);
-        Some(place)
+        Some(self.run_level(Level::Run, id, Around { scope, turn: None, part: None }, run, changes))
     }
 
     fn level(&mut self, scope: Option<usize>, level: Level, id: &str, changes: &mut Changes) -> usize {
@@ -110,61 +168,80 @@ impl Nested {
         }
     }
 
-    /// The agent or workflow of an event; else the run itself where the call that caused it is known.
+    /// The agent or workflow of an event; else the run itself, where an agent begins without a name or what caused it is
+    /// known.
     fn actor(
         &mut self,
-        scope: Option<usize>,
+        around: Around,
         run: &RunPlace,
-        turn: Option<usize>,
         event: &Event,
         changes: &mut Changes,
     ) -> Option<usize> {
-        if let Some(agent) = &event.head.agent {
-            return Some(self.agent(scope, run, turn, agent, event, changes));
+        if let Some(agent) = Named::by(event) {
+            return Some(self.agent(around, run, &agent, event, changes));
         }
-        let id = event.head.run_id.as_ref().filter(|_| run.actor.is_none())?;
-        let caused = run
-            .cause
-            .as_ref()
-            .is_some_and(|cause| self.anchors.get(&(scope, Anchor::Cause(cause.clone()))).is_some());
-        let level = match (is_of_flow(event), caused) {
-            (true, _) => Level::Workflow,
-            (false, true) => Level::Run,
-            (false, false) => return None,
+        // A person follows what was said before, but is no part of it.
+        let has_none = run.actor.is_none() && !matches!(event.body, Body::User(_));
+        let id = event.head.run_id.as_ref().filter(|_| has_none)?;
+        let has_level = around.turn.is_some_and(|turn| self.nodes[turn].level == Level::Run);
+        let begins = matches!(event.body, Body::HarnessStart(_)) && !has_level;
+        let cause = || (around.scope, Anchor::Cause(run.cause.clone().unwrap_or_default()));
+        let level = if is_of_flow(event) {
+            Level::Workflow
+        } else if begins || (run.cause.is_some() && self.anchors.get(&cause()).is_some()) {
+            Level::Run
+        } else {
+            return None;
         };
-        let key = (scope, level, None, id.to_string());
-        if let Some(place) = self.keys.get(&key) {
-            return Some(place);
-        }
-        let place = self.add_keyed(key, turn.or(scope), changes);
-        self.hang_from_cause(place, scope, run, changes);
-        Some(place)
+        Some(self.run_level(level, id, around, run, changes))
     }
 
-    fn agent(
+    /// The node of a run itself.
+    fn run_level(
         &mut self,
-        scope: Option<usize>,
+        level: Level,
+        id: &RunId,
+        around: Around,
         run: &RunPlace,
-        turn: Option<usize>,
-        agent: &Agent,
-        event: &Event,
         changes: &mut Changes,
     ) -> usize {
-        let id = match agent.id.as_str() {
-            "" => agent.chain.join("/"),
-            id => id.to_owned(),
-        };
-        let key = (scope, Level::Agent, event.head.run_id.clone(), id.clone());
+        let key = (around.scope, level, None, id.to_string());
         if let Some(place) = self.keys.get(&key) {
             return place;
         }
-        let place = self.add_keyed(key, turn.or(scope), changes);
-        let name = agent.name.clone().or_else(|| agent.chain.last().cloned());
+        let place = self.add_keyed(key, around.nearest(), changes);
+        self.hang_from_cause(place, around.scope, run, changes);
+        self.anchor_run(around.scope, id, place, changes);
+        place
+    }
+
+    /// An agent. One in a part of its own flow hangs from that; another from what caused its run, or from the agent above it.
+    fn agent(
+        &mut self,
+        around: Around,
+        run: &RunPlace,
+        agent: &Named<'_>,
+        event: &Event,
+        changes: &mut Changes,
+    ) -> usize {
+        let id = agent.id.to_string();
+        let key = (around.part.or(around.scope), Level::Agent, event.head.run_id.clone(), id.clone());
+        if let Some(place) = self.keys.get(&key) {
+            return place;
+        }
+        let place = self.add_keyed(key, around.nearest(), changes);
+        let name = agent.name.map(ToOwned::to_owned);
         self.edit(place, changes, |node, edit| edit.fill("label", &mut node.label, name));
-        self.hang_from_cause(place, scope, run, changes);
-        let above = agent.parent_id.as_ref().map(ToString::to_string);
-        if let Some(above) = above.filter(|above| *above != id && self.tree.parent(place) == turn.or(scope)) {
-            self.hang_from(place, scope, Anchor::Agent(above), changes);
+        let scope = around.scope;
+        if around.part.is_none() {
+            self.hang_from_cause(place, scope, run, changes);
+            let above = agent.above.filter(|above| *above != id);
+            if let Some(above) = above.filter(|_| self.tree.parent(place) == around.nearest()) {
+                self.hang_from(place, scope, Anchor::Agent(above.to_owned()), changes);
+            }
+            if let Some(run) = &event.head.run_id {
+                self.anchor_run(scope, run, place, changes);
+            }
         }
         self.anchor((scope, Anchor::Agent(id)), place, changes);
         place
@@ -192,6 +269,14 @@ impl Nested {
             self.hang(child, place, changes);
         }
         self.anchors.insert(key, place);
+    }
+
+    /// Makes a run known as a cause. A call of that name is rather meant.
+    fn anchor_run(&mut self, scope: Option<usize>, run: &RunId, place: usize, changes: &mut Changes) {
+        let key = (scope, Anchor::Cause(run.to_string()));
+        if self.anchors.get(&key).is_none() {
+            self.anchor(key, place, changes);
+        }
     }
 
     /// Flags a node as a place that is kept for something that has not appeared.
@@ -279,6 +364,5 @@ fn is_of_flow(event: &Event) -> bool {
             | Body::LayerEnd(_)
             | Body::Handoff(_)
             | Body::Interrupt(_)
-            | Body::Resumed(_)
     )
 }

@@ -13,6 +13,13 @@ impl Thread {
         for summed in conversation.summed() {
             match *summed {
                 Summed::New { summary } => self.new_summary(conversation, summary, event),
+                Summed::Told { summary } => {
+                    let text = conversation.message(summary).and_then(|message| message.summary());
+                    if let Some(mut path) = self.summary_path(summary, changes) {
+                        path.push(Step::from("text"));
+                        changes.set(&path, &text);
+                    }
+                }
                 Summed::In { summary, source, nth } => {
                     // A summary that is shown only now is shown with all of its sources.
                     if let Some(path) = self.source_path(summary, nth, changes)
@@ -35,17 +42,22 @@ impl Thread {
     fn new_summary(&mut self, conversation: &Conversation, summary: Place, event: &Event) {
         let beside = self.entry_at(conversation.slot_of(summary));
         let branch = beside.map_or(0, |entry| self.entries[entry as usize].home.0);
-        self.add_entry(summary, branch, event);
+        self.add_entry(conversation, summary, branch, event);
+    }
+
+    /// The path of the entry of a summary; nothing if nobody wants it or the summary is not to be seen.
+    fn summary_path(&self, summary: Place, changes: &Changes) -> Option<Vec<Step<'static>>> {
+        self.entry_path(self.entry_at(summary)?, changes)
     }
 
     /// The path of a source of a summary; nothing if nobody wants it or the summary is not to be seen.
     fn source_path(&self, summary: Place, nth: usize, changes: &Changes) -> Option<Vec<Step<'static>>> {
-        let mut path = self.entry_path(self.entry_at(summary)?, changes)?;
+        let mut path = self.summary_path(summary, changes)?;
         path.extend([Step::from("sources"), Step::Index(nth)]);
         Some(path)
     }
 
-    fn entry_at(&self, message: Place) -> Option<u32> {
+    pub(super) fn entry_at(&self, message: Place) -> Option<u32> {
         self.entry_of.get(message as usize).copied().flatten()
     }
 

@@ -3,6 +3,7 @@
 use antiphon_event::{Body, Event, Kind};
 use antiphon_graph::{Change, Conversation, Place, Placed};
 
+use super::part::Entry;
 use super::{Thread, answer_of, write};
 use crate::{Changes, Step};
 
@@ -184,17 +185,17 @@ impl Thread {
         }
     }
 
-    /// Moves an entry to the end of another branch. The slot it leaves stays empty for ever.
+    /// Moves an entry to where it belongs in another branch. The slot it leaves stays empty for ever.
     fn move_entry(&mut self, conversation: &Conversation, entry: u32, branch: u32, changes: &mut Changes) {
         let old = self.entries[entry as usize].home;
         if self.branches[old.0 as usize].entries.is_shown(old.1) {
             self.take_out(old, changes);
         }
-        let slot = self.branches[branch as usize].entries.push(entry, false);
+        let Entry { message, at, .. } = self.entries[entry as usize];
+        let slot = self.add_slot(conversation, entry, message, branch, at);
         self.entries[entry as usize].home = (branch, slot);
         self.entries[entry as usize].place = (branch, slot);
         self.deepen(entry);
-        let message = self.entries[entry as usize].message;
         self.refresh(conversation, &[message], changes);
     }
 

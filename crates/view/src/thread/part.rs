@@ -5,6 +5,7 @@ use antiphon_graph::Place;
 use serde::{Deserialize, Serialize};
 
 use crate::Standing;
+use crate::ranked::Ranked;
 use crate::slots::Slots;
 use crate::value::given;
 
@@ -17,7 +18,7 @@ pub(super) struct Branch {
     pub(super) depth: u32,
     /// The run that opened it.
     pub(super) run: Option<antiphon_event::RunId>,
-    pub(super) entries: Slots<u32>,
+    pub(super) entries: Ranked<u32>,
 }
 
 /// One message of a thread.

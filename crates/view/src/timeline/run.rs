@@ -3,9 +3,10 @@
 use antiphon_event::body::flow;
 use antiphon_event::{Event, NodeStatus};
 
-use super::{Counts, Edge, Layer, Mark, Timeline, mark};
+use super::{Counts, Edge, Layer, Mark, Timeline};
 use crate::brief::preview;
 use crate::edit::Edit;
+use crate::moment;
 use crate::{Changes, path};
 
 impl Timeline {
@@ -90,19 +91,23 @@ impl Timeline {
         Some(())
     }
 
+    /// What names no run is marked in the flow that was last heard of. Voices and missions need no flow.
     pub(super) fn mark(&mut self, event: &Event, changes: &mut Changes) -> Option<()> {
-        let text = mark::text(&event.body)?;
-        let run = match &event.head.run_id {
-            Some(id) => *self.places.get(id)?,
-            None => self.last?,
-        };
         let mark = Mark {
+            text: moment::text(&event.body)?,
             kind: event.body.tag().to_owned(),
             node_id: event.head.node_id.clone(),
             at: event.head.at,
-            text,
         };
-        Edit::at(changes, path!["runs", run]).push("marks", &mut self.runs[run].marks, mark);
+        let run = match &event.head.run_id {
+            Some(id) => self.places.get(id).copied(),
+            None => self.last,
+        };
+        if let Some(run) = run {
+            Edit::at(changes, path!["runs", run]).push("marks", &mut self.runs[run].marks, mark);
+        } else if event.head.run_id.is_none() || moment::needs_no_flow(&event.body) {
+            Edit::at(changes, path![]).push("marks", &mut self.marks, mark);
+        }
         Some(())
     }
 }

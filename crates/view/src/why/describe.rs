@@ -5,6 +5,7 @@ use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{AgentId, Body, Event};
 
 use crate::brief::brief;
+use crate::moment;
 
 /// What an event was, in at most 60 characters.
 pub(super) fn describe(event: &Event) -> String {
@@ -60,8 +61,10 @@ pub(super) fn describe(event: &Event) -> String {
         Body::HistoryCompacted(compacted) => format!("{} messages", compacted.sources.len()),
         Body::StatePatched(patch) => format!("by {}", patch.by),
         Body::Diagnostic(diagnostic) => diagnostic.message.clone(),
-        // Of the others the type says enough.
-        _ => node.to_owned(),
+        // Of what is neither heard nor planned the type says enough.
+        body => {
+            moment::of_voice(body).or_else(|| moment::of_mission(body)).unwrap_or_else(|| node.to_owned())
+        }
     };
     brief(&text)
 }

@@ -1,10 +1,13 @@
 //! What the `agents` view shows, as tables.
 
+use std::fmt::Write;
+
+use antiphon_event::AgentId;
 use antiphon_testkit::history;
 use antiphon_view::{Agents, Fold};
-use expect_test::expect;
+use expect_test::{Expect, expect};
 
-use super::check;
+use super::{check, folded};
 
 #[test]
 fn a_subagent_hangs_from_the_agent_it_names_and_its_usage_counts_above() {
@@ -130,6 +133,193 @@ fn a_circle_of_parents_stays_open() {
               id=b depth=0 placeholder=false status=idle events=1 runs=0 running=0 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
               id=a parent=0 depth=0 placeholder=false status=idle events=1 runs=0 running=0 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
               id=c depth=0 placeholder=false status=idle events=1 runs=0 running=0 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
+        "#]],
+    );
+}
+
+/// The tree of agents with what each used, one a line.
+#[track_caller]
+fn check_tree(table: &str, expected: &Expect) {
+    let events = history(table);
+    folded::<Agents>(&events);
+    let fold = Fold::<Agents>::of(&events);
+    let mut shown = String::new();
+    for (depth, agent) in fold.view().walk() {
+        let name = agent.id.as_ref().map_or("nobody", AgentId::as_str);
+        let (own, tree) = (agent.own.input_tokens, agent.tree.input_tokens);
+        writeln!(shown, "{}{name} {own} of {tree}", "  ".repeat(depth)).expect("text");
+    }
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn an_agent_hangs_from_whoever_called_its_run() {
+    check_tree(
+        r"
+        a1     harness_start  agentId=lead1 depth=0
+        a1     tool_call      c1 agent
+        a2     harness_start  agentId=lead2 depth=0
+        b^c1   harness_start  agentId=kid depth=1
+        b      usage          9 9
+        b      text           t x
+        a2     tool_call      c1 agent
+        c^a2/c1 harness_start agentId=other
+        c      usage          2 2
+        d^b    harness_start  agentId=deep
+        d      usage          1 1
+        ",
+        &expect![[r#"
+            lead1 0 of 10
+              kid 9 of 10
+                deep 1 of 1
+            lead2 0 of 2
+              other 2 of 2
+        "#]],
+    );
+}
+
+#[test]
+fn an_agent_waits_for_what_caused_its_run_and_is_nowhere_else_before() {
+    check_tree(
+        r"
+        a1     harness_start  agentId=lead1
+        a2     harness_start  agentId=lead2
+        b^c1   harness_start  agentId=kid depth=1
+        b      usage          9 9
+        d^c9   harness_start  agentId=lost depth=1
+        a1     tool_call      c1 agent
+        ",
+        &expect![[r#"
+            lead1 0 of 9
+              kid 9 of 9
+            lead2 0 of 0
+            lost 0 of 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_person_is_no_parent_and_a_flow_is_passed_over() {
+    check_tree(
+        r"
+        u1         user           hi
+        a1^u1:user harness_start  agentId=lead
+        a1         text           t1 hello
+        u2^t1      user           again
+        a2^u2:user harness_start  agentId=second
+        f^c1       run_start      flow
+        f          node_start     n 1
+        b^f:n:1:start harness_start agentId=worker
+        b          usage          3 3
+        a1         tool_call      c1 flow
+        g          run_start      flow
+        g          node_start     n 1
+        h^g:n:1:start harness_start agentId=alone
+        ",
+        &expect![[r#"
+            lead 0 of 3
+              worker 3 of 3
+            second 0 of 0
+            alone 0 of 0
+        "#]],
+    );
+}
+
+#[test]
+fn whom_nobody_in_particular_calls_hangs_from_the_root() {
+    check_tree(
+        r"
+        a      tool_call      c1 agent
+        b^c1   harness_start  agentId=kid
+        p^b    text           t x
+        p      tool_call      c2 agent
+        c^c2   harness_start  agentId=grandchild
+        c      usage          4 4
+        ",
+        &expect![[r#"
+            nobody 0 of 4
+              kid 0 of 4
+                grandchild 4 of 4
+        "#]],
+    );
+}
+
+#[test]
+fn an_agent_that_causes_itself_stays_where_it_is() {
+    check_tree(
+        r"
+        a^b    harness_start  agentId=a
+        b^a    harness_start  agentId=b
+        c^c    harness_start  agentId=c
+        d^a    harness_start  agentId=a
+        e^f    run_start      flow
+        f^e    run_start      flow
+        g^e    harness_start  agentId=g
+        ",
+        &expect![[r#"
+            a 0 of 0
+              b 0 of 0
+            c 0 of 0
+            g 0 of 0
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_end_of_a_run_says_beyond_its_calls_counts() {
+    check_tree(
+        r#"
+        a      harness_start  agentId=lead
+        a      tool_call      c1 agent
+        b^c1   harness_start  agentId=kid
+        b      harness_end    done totalUsage={"inputTokens":5,"outputTokens":6}
+        a      usage          7 7
+        a      harness_end    done totalUsage={"inputTokens":10,"outputTokens":2}
+        a      harness_end    done totalUsage={"inputTokens":10,"outputTokens":2}
+        "#,
+        &expect![[r#"
+            lead 10 of 15
+              kid 5 of 5
+        "#]],
+    );
+}
+
+#[test]
+fn agents_that_join_a_mission_are_there_before_they_do_anything() {
+    check::<Agents>(
+        r#"
+        -  mission:planning_start  goal=win
+        -  mission:agent_spawned   agentId=ag1 role=tester provider=scripted model=small
+        a  harness_start           agent={"id":"lead"}
+        a  mission:agent_spawned   agentId=ag2 role=writer provider=scripted model=small
+        f  run_start               mission
+        f  mission:agent_spawned   agentId=ag3 role=reader provider=scripted model=large
+        b  harness_start           agentId=ag1
+        b  usage                   1 1
+        -  mission:complete        summary=done totalCost=0 totalDurationMs=1 agentCount=3
+        "#,
+        &expect![[r#"
+            agents:
+              id=lead depth=0 placeholder=false status=running events=3 runs=1 running=1 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
+              id=ag1 role=tester model=small provider=scripted depth=0 placeholder=false status=running events=3 runs=1 running=1 own={inputTokens:1,outputTokens:1} tree={inputTokens:1,outputTokens:1}
+              id=ag2 role=writer model=small provider=scripted parent=0 depth=0 placeholder=true status=idle events=1 runs=0 running=0 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
+              id=ag3 role=reader model=large provider=scripted depth=0 placeholder=true status=idle events=1 runs=0 running=0 own={inputTokens:0,outputTokens:0} tree={inputTokens:0,outputTokens:0}
+        "#]],
+    );
+}
+
+#[test]
+fn whoever_only_joined_does_not_do_what_nobody_does() {
+    check_tree(
+        r"
+        -  mission:agent_spawned   agentId=ag1 role=tester provider=scripted model=small
+        x  usage                   1 1
+        b  harness_start           agentId=ag1
+        y  usage                   1 1
+        ",
+        &expect![[r#"
+            ag1 0 of 0
+            nobody 2 of 2
         "#]],
     );
 }

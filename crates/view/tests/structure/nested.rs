@@ -97,9 +97,10 @@ fn a_flow_once_known_is_used_for_its_trace_and_its_run() {
         b  error  "3"
         "#,
         &expect![[r#"
-            flow f events=1
+            flow f events=0
               message t label=assistant text=1 events=1
               message t label=assistant text=2 events=1
+              moment error label=error text=3 events=1
         "#]],
     );
 }
@@ -116,7 +117,7 @@ fn results_and_answers_before_their_start_keep_a_place_for_it() {
         "#,
         &expect![[r#"
             run a events=0
-              call d orphan=true events=1
+              call d orphan=true status=running events=1
             flow f events=0
               message m events=0
                 call c label=bash status=done input={} output=early events=2
@@ -190,7 +191,6 @@ fn a_question_of_a_node_hangs_from_the_execution_that_asks() {
               node gate:1 label=gate status=EXECUTING events=1
                 request q label=approval status=approved events=2
               node other:1 label=other status=EXECUTING events=1
-            run f events=0
         "#]],
     );
 }
@@ -231,7 +231,7 @@ fn a_parent_once_known_stays() {
         &expect![[r#"
             flow f events=0
               message m label=assistant text=12 events=2
-                call c label=bash status=pending input={} events=2
+                call c label=bash status=running input={} events=2
         "#]],
     );
 }
@@ -339,6 +339,293 @@ fn equal_ids_of_two_runs_or_sessions_are_two_calls_and_two_requests() {
             scope t/main events=0
               run a events=0
                 call c orphan=true label=tool status=done output=R events=1
+        "#]],
+    );
+}
+
+#[test]
+fn code_is_a_call_and_what_it_calls_hangs_from_it() {
+    check(
+        r#"
+        r     repl_input     p0 "llm_query()" messageId=m
+        r     relay          q permission p0 exec
+        s^p0  harness_start  agentId=reader
+        s     text           t "42"
+        r     repl_progress  p0 "4"
+        r     repl_output    p0 "42\n"
+        r     repl_input     p1 "oops("
+        r     repl_output    p1 "" false error="SyntaxError"
+        r     repl_input     p2 "FINAL(1)"
+        r     repl_output    p2 "" true answer="1"
+        r     repl_input     p3 "sleep()"
+        r     repl_output    p4 "early"
+        r     repl_input     p4 "print()"
+        o     repl_output    p3 "lent"
+        o     repl_output    nobody ""
+        "#,
+        &expect![[r#"
+            run r events=0
+              message m events=0
+                call p0 label=code status=done input=llm_query() output=42 events=3
+                  request q label=permission status=answered_elsewhere events=1
+                  agent reader status=running events=1
+                    message t label=assistant text=42 events=1
+              call p1 label=code status=error input=oops( output=SyntaxError events=2
+              call p2 label=code status=done input=FINAL(1) output=1 events=2
+              call p3 label=code status=done input=sleep() output=lent events=2
+              call p4 label=code status=done input=print() output=early events=2
+            run o events=0
+              call nobody orphan=true label=code status=done events=1
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_hangs_from_the_run_that_caused_it_whichever_comes_first() {
+    check(
+        r#"
+        a    harness_start
+        b^a  harness_start
+        b    text           t "B"
+        d^c  harness_start  agentId=early
+        c    text           t "C"
+        e^a  text           t "E"
+        a    harness_end    done
+        x^x  harness_start
+        y^z  harness_start
+        z^y  harness_start
+        "#,
+        &expect![[r#"
+            run a status=done events=2
+              run b status=running events=1
+                message t label=assistant text=B events=1
+              run e events=0
+                message t label=assistant text=E events=1
+            run c events=0
+              agent early status=running events=1
+              message t label=assistant text=C events=1
+            run x status=running events=1
+            run y status=running events=1
+              run z status=running events=1
+        "#]],
+    );
+    check(
+        r#"
+        u    user           "go" eventFlowId=u
+        a^u  harness_start  eventFlowId=u
+        a    text           t "A" eventFlowId=u
+        b^a  harness_start  eventFlowId=u agent={"id":"sub","name":"Sub"}
+        b^a  text           t "B" eventFlowId=u
+        d^b  text           t "D" eventFlowId=u
+        a    tool_call      b agent
+        e^b  harness_start  eventFlowId=u
+        v^a  user           "more" eventFlowId=v
+        "#,
+        &expect![[r#"
+            flow u events=0
+              message u label=user text=go events=1
+              run a status=running events=1
+                message t label=assistant text=A events=1
+                agent sub label=Sub status=running events=1
+                  message t label=assistant text=B events=1
+                  run d events=0
+                    message t label=assistant text=D events=1
+                call b label=agent status=pending input={} events=1
+                  run e status=running events=1
+            flow v events=0
+              message v label=user text=more events=1
+        "#]],
+    );
+}
+
+#[test]
+fn an_agent_that_only_its_start_names_is_an_agent() {
+    check(
+        r#"
+        a    harness_start  agentId=lead eventFlowId=f
+        a    text           t "A" eventFlowId=f
+        a    tool_call      c agent eventFlowId=f
+        b^c  harness_start  agentId=scout depth=1 eventFlowId=f
+        b    text           t "B" eventFlowId=f
+        b    harness_end    done eventFlowId=f
+        x    harness_start  agentId=alone
+        x    text           t "X"
+        "#,
+        &expect![[r#"
+            flow f events=0
+              agent lead status=running events=1
+                message t label=assistant text=A events=1
+                call c label=agent status=pending input={} events=1
+                  agent scout status=done events=2
+                    message t label=assistant text=B events=1
+            agent alone status=running events=1
+              message t label=assistant text=X events=1
+        "#]],
+    );
+}
+
+#[test]
+fn what_happens_in_a_node_of_its_own_flow_hangs_from_the_node() {
+    check(
+        r#"
+        f  run_start      g
+        f  text           t0 "before" nodeId=a
+        f  node_start     a nodeType=agent
+        f  text           t1 "A says" nodeId=a
+        f  node_end       a
+        f  text           t1 ", late" nodeId=a
+        f  node_start     b nodeType=agent
+        f  text           t2 "B says" nodeId=b messageId=m
+        f  tool_call      c bash {} nodeId=b
+        f  relay          q permission c bash nodeId=b
+        f  tool_result    c "ok" nodeId=b
+        f  relay          p question nodeId=b
+        f  usage          1 1 nodeId=b
+        f  guardrail_result b toxicity false block
+        f  node_start     a 2
+        f  text           t3 "again" nodeId=a agent={"id":"writer"}
+        f  text           t3 ", and on" nodeId=a
+        f  tool_call      d bash {} nodeId=a
+        f  text           t4 "of nobody"
+        f  node_start     w nodeType=agent
+        f  text           t5 "W" nodeId=w agent={"id":"writer"}
+        "#,
+        &expect![[r#"
+            workflow f label=g status=EXECUTING events=1
+              message t0 label=assistant text=before events=1
+              node a:1 label=a status=COMPLETED events=2
+                message t1 label=assistant text=A says, late events=2
+              node b:1 label=b status=EXECUTING events=2
+                message m label=assistant text=B says events=1
+                call c label=bash status=done input={} output=ok events=2
+                  request q label=permission status=answered_elsewhere events=1
+                request p label=question status=pending events=1
+                moment guardrail_result label=guardrail result text=toxicity failed: block events=1
+              node a:2 label=a status=EXECUTING events=1
+                agent writer events=0
+                  message t3 label=assistant text=again, and on events=2
+                  call d label=bash status=pending input={} events=1
+              message t4 label=assistant text=of nobody events=1
+              node w:1 label=w status=EXECUTING events=1
+                agent writer events=0
+                  message t5 label=assistant text=W events=1
+        "#]],
+    );
+}
+
+#[test]
+fn no_run_stands_beside_its_flow_or_agent() {
+    check(
+        r#"
+        f  run_start         g
+        f  node_start        n
+        f  usage             1 1
+        f  error             "odd"
+        f  text              t "of the flow"
+        f  state_patched     {"k":1}
+        f  checkpoint_saved  c1
+        f  voice_session     nodeId=n action=started
+        f  run_end
+        a  harness_start     agent={"id":"lead"}
+        a  usage             1 1
+        a  tool_call         c bash
+        "#,
+        &expect![[r#"
+            workflow f label=g status=COMPLETED events=3
+              node n:1 label=n status=EXECUTING events=1
+                moment voice_session label=voice session text=voice session started events=1
+              moment error label=error text=odd events=1
+              message t label=assistant text=of the flow events=1
+              moment state_patched label=state patched text=k by user events=1
+              moment checkpoint_saved label=checkpoint saved text=c1 events=1
+            agent lead status=running events=2
+              call c label=bash status=pending input={} events=1
+        "#]],
+    );
+}
+
+#[test]
+fn a_node_a_call_and_a_run_stand_as_the_last_event_says() {
+    check(
+        r#"
+        f  node_start     h
+        f  interrupt      h human_approval
+        f  interrupt      nobody error
+        f  node_start     k
+        f  node_retry     k 1
+        f  node_timeout   k 5
+        f  node_start     l
+        f  node_retry     l 1
+        f  node_start     l 1 2
+        f  node_end       m COMPLETED
+        f  interrupt      m error
+        f  run_end        FAILED
+        f  resumed
+        a  harness_start
+        a  tool_call      c1 bash
+        a  tool_call      c1 bash
+        a  tool_call      c2 bash
+        a  tool_progress  p c2 "half"
+        a  tool_call      c3 bash
+        a  tool_result    c3 "whole"
+        a  tool_call      c3 bash
+        a  tool_progress  p3 c3 "late"
+        a  tool_call      c4 bash
+        a  harness_end    interrupted
+        a  resumed
+        "#,
+        &expect![[r#"
+            workflow f status=EXECUTING events=3
+              node h:1 label=h status=INTERRUPTED events=2
+              node k:1 label=k status=FAILED events=3
+              node l:1 label=l status=EXECUTING events=3
+              node m:1 label=m status=COMPLETED events=2
+            run a status=running events=3
+              call c1 label=bash status=running input={} events=2
+              call c2 label=bash status=running input={} events=2
+              call c3 label=bash status=done input={} output=whole events=4
+              call c4 label=bash status=pending input={} events=1
+        "#]],
+    );
+}
+
+#[test]
+fn what_happens_at_a_moment_is_told_in_words() {
+    check(
+        r#"
+        -  mission:planning_start     goal="ship it"
+        f  run_start                  g
+        f  node_start                 talk
+        f  voice_session              nodeId=talk action=started
+        f  voice_transcript           nodeId=talk text="hel" isFinal=false speaker=caller confidence=0.4
+        f  voice_transcript           nodeId=talk text="I" isFinal=false speaker=agent confidence=0.4
+        f  voice_transcript           nodeId=talk text="hello" isFinal=true speaker=caller confidence=0.9
+        f  voice_transcript           nodeId=talk text="bye" isFinal=true speaker=caller confidence=0.9
+        f  voice_barge_in             nodeId=talk interruptedText="as I was" userSpeech=stop
+        f  mission:agent_spawned      agentId=ag2 role=tester provider=scripted model=small-1
+        f  memory_read                nodeId=talk traceCount=3
+        f  discovery_result           nodeId=talk toolsFound=[]
+        f  mission:approval_required  action=deploy sessionId=s branchId=main
+        x  voice_session              nodeId=talk action=ended messageId=m
+        "#,
+        &expect![[r#"
+            moment mission:planning_start label=mission planning start text=planning: ship it events=1
+            workflow f label=g status=EXECUTING events=1
+              node talk:1 label=talk status=EXECUTING events=1
+                moment voice_session label=voice session text=voice session started events=1
+                moment voice_transcript label=voice transcript text=caller: hello events=2
+                moment voice_transcript label=voice transcript text=agent: I… events=1
+                moment voice_transcript label=voice transcript text=caller: bye events=1
+                moment voice_barge_in label=voice barge in text='as I was' cut short by 'stop' events=1
+                moment memory_read label=memory read text=3 read events=1
+                moment discovery_result label=discovery result events=1
+              moment mission:agent_spawned label=mission agent spawned text=agent ag2: tester, on small-1 of scripted events=1
+            scope s/main events=0
+              run f events=0
+                moment mission:approval_required label=mission approval required text=approval needed: deploy events=1
+            run x events=0
+              message m events=0
+                moment voice_session label=voice session text=voice session ended events=1
         "#]],
     );
 }

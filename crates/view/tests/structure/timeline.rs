@@ -230,6 +230,100 @@ fn marks_stand_in_order_and_find_their_run() {
 }
 
 #[test]
+fn voices_and_missions_leave_marks_that_say_what_they_say() {
+    check::<Timeline>(
+        r#"
+        f  run_start                   mission
+        f  voice_session               nodeId=talk action=started
+        f  voice_transcript            nodeId=talk text="hel" isFinal=false confidence=0.4
+        f  voice_transcript            nodeId=talk text="hello" isFinal=true speaker=caller confidence=0.9
+        f  voice_audio                 nodeId=talk direction=inbound format=opus durationMs=20
+        f  voice_audio                 nodeId=talk direction=outbound format=opus durationMs=0
+        f  voice_barge_in              nodeId=talk interruptedText="as I was" userSpeech=stop
+        f  voice_turn_complete         nodeId=talk transcript="hello there" turnIndex=1 endpointReason=silence
+        f  voice_session               nodeId=talk action=ended exitReason=hangup
+        -  mission:planning_start      goal="ship it"
+        f  mission:branch_generated    missionBranchId=m1 summary="one agent" scores={"cost":0.5}
+        f  mission:branch_generated    missionBranchId=m2 summary="two agents"
+        f  mission:branch_selected     missionBranchId=m1 reason=cheapest
+        f  mission:refinement_applied  changes=["check twice","ask once"]
+        f  mission:graph_compiled      nodeCount=4 edgeCount=1 estimatedCost=0.75
+        f  mission:expansion_proposed  patch={"add":[]} reason="too slow" trigger=agent_request
+        f  mission:expansion_proposed  patch={"add":["n"]} trigger=planner_reeval
+        f  mission:expansion_approved  by=auto
+        f  mission:expansion_rejected  by=user reason="too dear"
+        f  mission:expansion_applied   nodesAdded=2
+        f  mission:expansion_applied   nodesAdded=1 edgesAdded=1
+        f  mission:checkpoint_saved    nodeId=write checkpointId=cp2
+        f  mission:threshold_reached   threshold=cost value=9.5 cap=10
+        f  mission:cost_update         totalSpent=1.25 costCap=10
+        f  mission:agent_spawned       agentId=ag2 role=tester provider=scripted model=small-1
+        f  mission:tool_forged         toolId=t1 name=count mode=sandbox
+        f  mission:approval_required   action=deploy details={"to":"production"}
+        f  mission:complete            summary="all done" totalCost=1.25 totalDurationMs=9000 agentCount=3
+        "#,
+        &expect![[r#"
+            runs:
+              runId=f kind=flow graphId=mission status=EXECUTING resumed=0 counts={}
+              marks:
+                kind=voice_session nodeId=talk text=voice session started
+                kind=voice_transcript nodeId=talk text=heard: hel…
+                kind=voice_transcript nodeId=talk text=caller: hello
+                kind=voice_audio nodeId=talk text=inbound audio, opus, 20 ms
+                kind=voice_audio nodeId=talk text=outbound audio, opus
+                kind=voice_barge_in nodeId=talk text='as I was' cut short by 'stop'
+                kind=voice_turn_complete nodeId=talk text=turn 1 over, silence: hello there
+                kind=voice_session nodeId=talk text=voice session ended: hangup
+                kind=mission:planning_start text=planning: ship it
+                kind=mission:branch_generated text=plan m1: one agent {'cost':0.5}
+                kind=mission:branch_generated text=plan m2: two agents
+                kind=mission:branch_selected text=plan m1 chosen: cheapest
+                kind=mission:refinement_applied text=plan refined: check twice; ask once
+                kind=mission:graph_compiled text=plan became a flow: 4 nodes, 1 edge, about $0.75
+                kind=mission:expansion_proposed text=change proposed, agent_request: too slow
+                kind=mission:expansion_proposed text=change proposed, planner_reeval: {'add':['n']}
+                kind=mission:expansion_approved text=change approved by auto
+                kind=mission:expansion_rejected text=change rejected by user: too dear
+                kind=mission:expansion_applied text=change made: 2 nodes more
+                kind=mission:expansion_applied text=change made: 1 node, 1 edge more
+                kind=mission:checkpoint_saved nodeId=write text=cp2
+                kind=mission:threshold_reached text=cost at 9.5 of 10
+                kind=mission:cost_update text=$1.25 of $10 spent
+                kind=mission:agent_spawned text=agent ag2: tester, on small-1 of scripted
+                kind=mission:tool_forged text=tool count made, sandbox
+                kind=mission:approval_required text=approval needed: deploy {'to':'production'}
+                kind=mission:complete text=mission complete: all done (3 agents, $1.25, 9000 ms)
+        "#]],
+    );
+}
+
+#[test]
+fn voices_and_missions_need_no_flow_to_leave_a_mark() {
+    check::<Timeline>(
+        r#"
+        -  mission:planning_start  goal="ship it"
+        v  voice_transcript        nodeId=talk text="hello" isFinal=true confidence=0.9
+        m  mission:complete        summary="done" totalCost=0 totalDurationMs=1 agentCount=1
+        x  error                   "of a run that is not shown"
+        -  diagnostic              warn test "of no run"
+        f  run_start               g
+        -  mission:cost_update     totalSpent=1 costCap=2
+        "#,
+        &expect![[r#"
+            runs:
+              runId=f kind=flow graphId=g status=EXECUTING resumed=0 counts={}
+              marks:
+                kind=mission:cost_update text=$1 of $2 spent
+            marks:
+              kind=mission:planning_start text=planning: ship it
+              kind=voice_transcript nodeId=talk text=heard: hello
+              kind=mission:complete text=mission complete: done (1 agent, $0, 1 ms)
+              kind=diagnostic text=warn: of no run
+        "#]],
+    );
+}
+
+#[test]
 fn a_run_end_without_a_status_is_judged_by_the_rows() {
     let events = history("f node_end a FAILED\nf node_end b CANCELLED\nf run_end");
     let fold = Fold::<Timeline>::of(&events);

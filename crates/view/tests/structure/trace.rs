@@ -184,3 +184,31 @@ fn a_trace_ends_with_its_latest_moment_not_with_its_last_event() {
         "#]],
     );
 }
+
+#[test]
+fn a_model_call_is_over_with_its_run() {
+    check_timed::<Traces>(
+        r#"
+        a  harness_start  traceId=t spanId=s1
+        b  harness_start  traceId=t spanId=s2
+        a  text           x "1" traceId=t spanId=s3 parentSpanId=s1
+        b  text           y "2" traceId=t spanId=s4 parentSpanId=s2
+        a  text           z "3" traceId=t spanId=s5 parentSpanId=s1
+        a  harness_end    error traceId=t spanId=s1
+        b  harness_end    done
+        b  usage          1 1 traceId=t spanId=s4
+        "#,
+        &expect![[r#"
+            traces:
+              traceId=t startedAt=2027-01-15T08:00:00.000Z lastAt=2027-01-15T08:00:07.000Z durationMs=7000
+            spans:
+              trace=0 spanId=s1 kind=turn placeholder=false status=error startedAt=2027-01-15T08:00:00.000Z endedAt=2027-01-15T08:00:05.000Z durationMs=5000 events=2
+              trace=0 spanId=s2 kind=turn placeholder=false status=ok startedAt=2027-01-15T08:00:01.000Z endedAt=2027-01-15T08:00:06.000Z durationMs=5000 events=1
+              trace=0 spanId=s3 parent=0 kind=iteration placeholder=false status=error startedAt=2027-01-15T08:00:02.000Z endedAt=2027-01-15T08:00:05.000Z durationMs=3000 events=1
+              trace=0 spanId=s4 parent=1 kind=iteration placeholder=false status=ok startedAt=2027-01-15T08:00:03.000Z endedAt=2027-01-15T08:00:06.000Z durationMs=3000 events=2
+              annotations:
+                kind=harness_end count=1 at=2027-01-15T08:00:06.000Z
+              trace=0 spanId=s5 parent=0 kind=iteration placeholder=false status=error startedAt=2027-01-15T08:00:04.000Z endedAt=2027-01-15T08:00:05.000Z durationMs=1000 events=1
+        "#]],
+    );
+}

@@ -139,3 +139,34 @@ fn an_answer_to_nobody_is_kept_until_its_request_arrives() {
         "#]],
     );
 }
+
+#[test]
+fn what_a_mission_asks_is_answered_by_what_becomes_of_the_change() {
+    check(
+        "permissions",
+        r#"
+        -  mission:approval_required  action=apply_graph_patch details={"trigger":"agent_request"}
+        m  mission:approval_required  action=first agent={"id":"planner"}
+        m  mission:approval_required  action=second
+        n  mission:approval_required  action=third
+        -  mission:expansion_approved by=user
+        m  mission:expansion_rejected by=user reason=costly
+        m  mission:expansion_approved by=auto
+        m  mission:expansion_approved by=auto
+        n  mission:complete           summary=over totalCost=0 totalDurationMs=1 agentCount=1
+        o  mission:approval_required  action=fourth
+        o  run_end                    COMPLETED
+        o  mission:expansion_approved by=user
+        -  mission:approval_required  action=fifth
+        "#,
+        &expect![[r#"
+            pending 1
+            requests {id:"mission:approval_required:1" status:"approved" orphan:false kind:"approval" params:{trigger:"agent_request"} prompt:"apply_graph_patch" answer:{by:"user" approved:true}}
+            requests {id:"m:mission:approval_required:1" status:"denied" orphan:false kind:"approval" runId:"m" agent:"planner" prompt:"first" answer:{by:"user" approved:false reason:"costly"}}
+            requests {id:"m:mission:approval_required:2" status:"approved" orphan:false kind:"approval" runId:"m" prompt:"second" answer:{by:"auto" approved:true}}
+            requests {id:"n:mission:approval_required:1" status:"closed" orphan:false kind:"approval" runId:"n" prompt:"third"}
+            requests {id:"o:mission:approval_required:1" status:"closed" orphan:false kind:"approval" runId:"o" prompt:"fourth"}
+            requests {id:"mission:approval_required:2" status:"pending" orphan:false kind:"approval" prompt:"fifth"}
+        "#]],
+    );
+}

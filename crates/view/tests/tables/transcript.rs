@@ -122,3 +122,88 @@ fn what_comes_after_the_end_is_taken_in_but_opens_nothing() {
         "#]],
     );
 }
+
+#[test]
+fn what_was_heard_is_a_message_of_who_spoke_once_it_is_final() {
+    check(
+        "transcript",
+        r#"
+        v  voice_transcript nodeId=talk text=hel isFinal=false confidence=0.5
+        v  voice_transcript nodeId=talk text=hello isFinal=true confidence=0.9 speaker=caller agent={"id":"host"}
+        v  text             t "good day" agent={"id":"host"}
+        -  voice_transcript nodeId=talk text=again isFinal=true confidence=1
+        -  voice_transcript nodeId=talk text="" isFinal=true confidence=0
+        "#,
+        &expect![[r#"
+            messages {id:"talk:voice" role:"user" runId:"v" nodeId:"talk" depth:0 text:"hello" reasoning:"" speaker:"caller" streaming:false}
+            messages {id:"t" role:"assistant" runId:"v" agent:"host" depth:0 text:"good day" reasoning:"" streaming:true}
+            messages {id:"talk:voice~2" role:"user" nodeId:"talk" depth:0 text:"again" reasoning:"" streaming:false}
+        "#]],
+    );
+}
+
+#[test]
+fn nodes_that_speak_in_the_run_of_their_flow_have_messages_of_their_own() {
+    check(
+        "transcript",
+        r#"
+        f  run_start   g
+        f  node_start  a
+        f  text        t  "a0 " nodeId=a
+        f  node_start  b
+        f  text        t2 "b0 " nodeId=b
+        f  text        t  "a1"  nodeId=a
+        f  text        o  "flow "
+        f  reasoning   t3 "b1"  nodeId=b
+        f  usage       1 1      nodeId=b
+        f  text        t4 "b2"  nodeId=b
+        f  text        o  "once more"
+        f  node_end    a
+        f  node_start  a 2
+        f  text        t5 "a2"  nodeId=a
+        "#,
+        &expect![[r#"
+            messages {id:"t" role:"assistant" runId:"f" nodeId:"a" depth:0 text:"a0 a1" reasoning:"" streaming:false}
+            messages {id:"t2" role:"assistant" runId:"f" nodeId:"b" depth:0 text:"b0 " reasoning:"b1" streaming:false}
+            messages {id:"o" role:"assistant" runId:"f" depth:0 text:"flow once more" reasoning:"" streaming:true}
+            messages {id:"t4" role:"assistant" runId:"f" nodeId:"b" depth:0 text:"b2" reasoning:"" streaming:true}
+            messages {id:"t5" role:"assistant" runId:"f" nodeId:"a" depth:0 text:"a2" reasoning:"" streaming:true}
+        "#]],
+    );
+}
+
+#[test]
+fn who_speaks_and_how_deep_is_known_from_the_start_of_the_run_or_from_its_call() {
+    check(
+        "transcript",
+        r#"
+        r1      harness_start agentId=root
+        r1      text       t1 "root"
+        r1      tool_call  c1 agent
+        s1^c1   harness_start agentId=scout
+        s1      text       t2 "one below"
+        s1      repl_input x1 "ask()"
+        q1^x1   text       t3 "two below"
+        p1^s1   text       t4 "a model call of the scout"
+        r2^c1   harness_start agentId=said depth=5
+        r2      text       t5 "as it says"
+        e2^c3   text       t6 "early, two below in the end"
+        e1^c2   text       t7 "early"
+        e1      tool_call  c3 agent
+        r1      tool_call  c2 agent
+        k1^k2   text       t8 "hangs from itself"
+        k1      tool_call  k2 agent
+        r1      text       t9 "named" agent={"id":"x","depth":3}
+        "#,
+        &expect![[r#"
+            messages {id:"t1" role:"assistant" runId:"r1" agent:"root" depth:0 text:"rootnamed" reasoning:"" streaming:true}
+            messages {id:"t2" role:"assistant" runId:"s1" agent:"scout" depth:1 text:"one below" reasoning:"" streaming:true}
+            messages {id:"t3" role:"assistant" runId:"q1" depth:2 text:"two below" reasoning:"" streaming:true}
+            messages {id:"t4" role:"assistant" runId:"p1" depth:1 text:"a model call of the scout" reasoning:"" streaming:true}
+            messages {id:"t5" role:"assistant" runId:"r2" agent:"said" depth:5 text:"as it says" reasoning:"" streaming:true}
+            messages {id:"t6" role:"assistant" runId:"e2" depth:2 text:"early, two below in the end" reasoning:"" streaming:true}
+            messages {id:"t7" role:"assistant" runId:"e1" depth:1 text:"early" reasoning:"" streaming:true}
+            messages {id:"t8" role:"assistant" runId:"k1" depth:0 text:"hangs from itself" reasoning:"" streaming:true}
+        "#]],
+    );
+}

@@ -50,9 +50,35 @@ fn what_was_thrown_away_was_paid_for() {
 fn nothing_used_is_nothing() {
     check(
         "usage",
-        "a text t x\na harness_end done totalUsage={\"inputTokens\":5,\"outputTokens\":5}",
+        "a text t x\na harness_end done totalUsage={\"inputTokens\":0,\"outputTokens\":0} iterations=1",
         &expect![[r"
             total {calls:0 inputTokens:0 outputTokens:0 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:0}
         "]],
+    );
+}
+
+#[test]
+fn what_the_end_of_a_run_says_beyond_its_calls_counts_once() {
+    check(
+        "usage",
+        r#"
+        a harness_start agentId=root nodeId=n
+        a harness_end done totalUsage={"inputTokens":5,"outputTokens":6} iterations=2
+        b usage 10 5 model=large costUsd=0.1
+        b harness_end done totalUsage={"inputTokens":12,"outputTokens":3} iterations=1
+        b harness_end done totalUsage={"inputTokens":12,"outputTokens":3}
+        c usage 1 1 model=large
+        c harness_end done totalUsage={"inputTokens":1,"outputTokens":1} iterations=3
+        "#,
+        &expect![[r#"
+            total {calls:4 inputTokens:18 outputTokens:12 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.1 unpriced:3}
+            runs {id:"a" used:{calls:2 inputTokens:5 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:2}}
+            runs {id:"b" used:{calls:1 inputTokens:12 outputTokens:5 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.1 unpriced:0}}
+            runs {id:"c" used:{calls:1 inputTokens:1 outputTokens:1 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:1}}
+            agents {id:"root" used:{calls:2 inputTokens:5 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:2}}
+            nodes {id:"n" used:{calls:2 inputTokens:5 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:2}}
+            models {id:"unknown" used:{calls:2 inputTokens:7 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:2}}
+            models {id:"large" used:{calls:2 inputTokens:11 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.1 unpriced:1}}
+        "#]],
     );
 }
