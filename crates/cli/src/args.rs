@@ -111,9 +111,9 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
 
-    /// Of a session: the branch to read.
-    #[arg(long, value_name = "BRANCH", default_value = "main")]
-    pub(crate) branch: String,
+    /// Of a session: the branch to read, by default `main`. Of a file, for `why`: the branch that the position is on.
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) branch: Option<String>,
 
     #[command(flatten)]
     pub(crate) store: StoreArg,
@@ -216,6 +216,10 @@ pub(crate) struct Why {
     /// The event, by its position.
     #[arg(value_name = "SEQ")]
     pub(crate) seq: u64,
+
+    /// Of a file with events of several: the session that the position is in, by its id or an unmistakable part of it.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
 
     /// The causes as JSON, for programs.
     #[arg(long)]

@@ -128,7 +128,7 @@ impl Fixture {
     pub(crate) fn record(events: Vec<Event>, end_state: Value, flow: Option<PathBuf>) -> Result<Self> {
         let first =
             events.iter().rposition(is_root).context("the session holds no run of a flow or of an agent")?;
-        let events: Vec<Event> = events.into_iter().skip(first).collect();
+        let events = everywhere(events.into_iter().skip(first).collect());
         let Body::RunStart(start) = &events[0].body else { unreachable!("it was found by its type") };
         let run = &events[0].head.run_id;
         let end = events.iter().rev().find_map(|event| match &event.body {
@@ -181,6 +181,7 @@ impl Fixture {
 
     /// All turns of a conversation; refused if the last one has not ended.
     pub(crate) fn record_talk(events: Vec<Event>, agent: Option<PathBuf>) -> Result<Self> {
+        let events = everywhere(events);
         let talk = Talk::record(&events)?;
         let messages = talk.messages.clone();
         let about = About { agent, messages, ..About::new() };
@@ -249,6 +250,16 @@ impl Fixture {
             events: events(&open("events.jsonl")?).context("events.jsonl")?,
         })
     }
+}
+
+/// The same wherever it happened: a fixture is of no folder.
+fn everywhere(mut events: Vec<Event>) -> Vec<Event> {
+    for event in &mut events {
+        if let Some(folder) = event.body.folder_mut() {
+            *folder = None;
+        }
+    }
+    events
 }
 
 /// Whether a run of a flow begins with this event that is nobody's child.

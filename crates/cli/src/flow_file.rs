@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use antiphon_event::near::nearest;
 use antiphon_flow::check::Level;
 use antiphon_flow::file::{Problem, Read, SIZE_MAX, read_inspected};
 
@@ -21,10 +22,33 @@ pub(crate) fn load(path: &Path) -> Result<Read, Vec<Problem>> {
             file: name,
             place: antiphon_flow::file::Place::default(),
             message,
-            help: None,
+            help: Some(advice(path)),
         }]),
     }
 }
+
+/// What to do about a file that cannot be opened.
+fn advice(path: &Path) -> String {
+    if path.is_dir() {
+        return "name a file in it".to_owned();
+    }
+    if path.exists() {
+        return format!("a flow is text in UTF-8 of at most {SIZE_MAX} bytes that you may read");
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(NEIGHBOURS_MAX);
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    match nearest(&name, names.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{}`?", path.with_file_name(near).display()),
+        None => "paths begin at the folder you are in".to_owned(),
+    }
+}
+
+/// How many names of a folder are looked at.
+const NEIGHBOURS_MAX: usize = 1000;
 
 /// The text of a file; bounded, as anything may be named.
 pub(crate) fn open(name: &str) -> Result<String, String> {

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use antiphon_event::{Event, LINE_MAX, Lines};
+use antiphon_event::{Event, Lines};
 use antiphon_port::Branch;
 use anyhow::{Context, Result, bail};
 
@@ -22,6 +22,8 @@ use complaint::Complaint;
 pub(crate) use complaint::window;
 use progress::Progress;
 
+/// The branch that every session begins with.
+const FIRST: &str = "main";
 /// Bytes read at once.
 const CHUNK: usize = 256 * 1024;
 /// Bad lines that are shown before the rest is only counted.
@@ -58,7 +60,8 @@ impl Input {
     /// The files, or standard input if there are none.
     pub(crate) fn new(files: &[PathBuf], reading: &Reading) -> Self {
         let files = if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() };
-        let (branch, store) = (reading.branch.clone(), reading.store.clone());
+        let branch = reading.branch.as_deref().unwrap_or(FIRST).to_owned();
+        let store = reading.store.clone();
         Self { files, keep_going: reading.keep_going, at: reading.at, silent: false, branch, store }
     }
 
@@ -193,9 +196,6 @@ impl<T: Taker> Pass<'_, T> {
     fn read(&mut self, mut source: Source) -> Result<()> {
         let mut lines = Lines::new();
         let mut chunk = vec![0; CHUNK];
-        // Lines ended so far, and the one that the last chunk ended in: for the excerpt of a bad one.
-        let mut ended = 0;
-        let mut begun: Vec<u8> = Vec::new();
         loop {
             let count = match source.reader.read(&mut chunk) {
                 Ok(0) => break,
@@ -205,35 +205,24 @@ impl<T: Taker> Pass<'_, T> {
             };
             let chunk = &chunk[..count];
             let mut outcome = Ok(());
-            lines.feed(chunk, |item| {
+            lines.feed_with_lines(chunk, |item, line| {
                 if outcome.is_ok() {
-                    let text = |line: u64| excerpt(&begun, chunk, line - ended - 1);
-                    outcome = self.take(&source.name, item, text);
+                    outcome = self.take(&source.name, item, line);
                 }
             });
             outcome?;
-            ended += memchr::memchr_iter(b'\n', chunk).count() as u64;
-            remember(&mut begun, chunk);
             self.taker.pause()?;
             self.progress.advance(count as u64, self.events);
         }
         let mut outcome = Ok(());
-        lines.finish(|item| outcome = self.take(&source.name, item, |_| begun.clone()));
+        lines.finish_with_line(|item, line| outcome = self.take(&source.name, item, line));
         outcome
     }
 
-    fn take(
-        &mut self,
-        name: &str,
-        item: Result<Event, antiphon_event::Error>,
-        text: impl FnOnce(u64) -> Vec<u8>,
-    ) -> Result<()> {
+    fn take(&mut self, name: &str, item: Result<Event, antiphon_event::Error>, line: &[u8]) -> Result<()> {
         match item {
             Ok(event) => self.event(event),
-            Err(error) => {
-                let line = text(error.place.line);
-                self.complain(&Complaint { name, error: &error, line: &line })
-            }
+            Err(error) => self.complain(&Complaint { name, error: &error, line }),
         }
     }
 
@@ -257,23 +246,4 @@ impl<T: Taker> Pass<'_, T> {
         }
         Ok(())
     }
-}
-
-/// A line out of what came before a chunk and the chunk: the n-th that ends in it.
-fn excerpt(begun: &[u8], chunk: &[u8], n: u64) -> Vec<u8> {
-    let line = chunk.split(|byte| *byte == b'\n').nth(n as usize).unwrap_or_default();
-    if n == 0 { [begun, line].concat() } else { line.to_vec() }
-}
-
-/// Keeps the part of a line that a chunk ends with; of a line too long to be read, its beginning.
-fn remember(begun: &mut Vec<u8>, chunk: &[u8]) {
-    let rest = match chunk.iter().rposition(|byte| *byte == b'\n') {
-        Some(end) => {
-            begun.clear();
-            &chunk[end + 1..]
-        }
-        None => chunk,
-    };
-    let room = LINE_MAX.saturating_sub(begun.len());
-    begun.extend_from_slice(&rest[..rest.len().min(room)]);
 }

@@ -17,25 +17,34 @@ use antiphon_event::{Body, Event, Mode};
 use antiphon_flow::Refusal;
 use antiphon_runtime::{Outcome, Report, Run};
 use anyhow::Result;
+use nix::sys::termios::{FlushArg, tcflush};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::exit::Exit;
 use crate::farewell::Farewell;
-use crate::output::{Output, Unwritable, is_drawable, notice, say};
-use crate::render::{Ink, Line, paint, unit};
+use crate::hint;
+use crate::output::{Output, Unwritable, error_width, is_drawable, notice, say};
+use crate::render::{Ink, Line, Page, paint, unit};
+use crate::request::gone;
 use crate::standing::Standing;
 use ask::{Decisions, Question};
+use frame::rows;
 use screen::Screen;
 
 /// Between two drawings, and between two looks at a run that waits.
 const FRAME: Duration = Duration::from_millis(100);
+
+/// The narrowest terminal that is laid out for.
+const WIDTH_MIN: usize = 10;
 
 /// A run that is being watched.
 pub(crate) struct Live<'o> {
     output: &'o mut Output,
     screen: Screen,
     standing: Standing,
+    /// The store as commands name it, and the branch in it.
+    store: String,
     place: String,
     decisions: Decisions,
     question: Option<Question>,
@@ -46,13 +55,14 @@ pub(crate) struct Live<'o> {
 
 impl<'o> Live<'o> {
     /// Shows event lines, or progress: as a tree in a terminal, as lines elsewhere.
-    pub(crate) fn new(json: bool, decisions: Decisions, output: &'o mut Output) -> Self {
+    pub(crate) fn new(json: bool, decisions: Decisions, store: String, output: &'o mut Output) -> Self {
         let screen = Screen::new(json, is_drawable());
         let is_interactive = !json && io::stderr().is_terminal() && io::stdin().is_terminal();
         Self {
             output,
             screen,
             standing: Standing::default(),
+            store,
             place: String::new(),
             decisions,
             question: None,
@@ -73,7 +83,7 @@ impl<'o> Live<'o> {
     /// Watches the events after a position until the run has ended, or nobody here can get it further.
     pub(crate) async fn follow(mut self, mut run: Run, after: u64) -> Result<Exit> {
         let (mut interrupt, mut farewell) = (signal(SignalKind::interrupt())?, Farewell::new()?);
-        self.place = ask::place(run.branch());
+        self.place = hint::place(run.branch(), &self.store);
         let mut tail = run.events_after(after);
         let mut frames = tokio::time::interval(FRAME);
         let mut is_waiting = false;
@@ -117,11 +127,11 @@ impl<'o> Live<'o> {
             self.standing.apply(event);
             self.screen.event(event, self.output);
         }
-        let asked =
-            self.question.as_ref().is_none_or(|question| self.standing.asks(&question.asked.relay.id));
-        if !asked {
-            notice("(answered elsewhere)");
-            self.question = None;
+        let standing = &self.standing;
+        if let Some(question) = self.question.take_if(|question| !standing.asks(&question.asked.relay.id)) {
+            // What was typed was meant for this question alone.
+            self.forget_typed();
+            notice(&format!("\n{}", gone(&question.asked.relay.id, events)));
         }
         for resolved in self.decisions.ready(&self.standing)? {
             self.answer(run, resolved).await?;
@@ -172,11 +182,25 @@ impl<'o> Live<'o> {
             return;
         }
         let Some(asked) = self.standing.asked.first() else { return };
+        let mut question = Question::new(asked.clone());
         self.lines.get_or_insert_with(standard_input);
+        // Nobody can have answered what was not to be seen yet.
+        self.forget_typed();
         self.screen.clear();
-        let question = Question::new(asked.clone());
-        say(&question.text(self.output.error_page()));
+        say(&question.text(self.page(), rows()));
         self.question = Some(question);
+    }
+
+    /// The terminal that questions are asked on, also if it is narrower than a page.
+    fn page(&self) -> Page {
+        Page { width: error_width().max(WIDTH_MIN), ..self.output.error_page() }
+    }
+
+    /// Passes over what was typed by now, entered or not.
+    fn forget_typed(&mut self) {
+        // Without a terminal nobody has typed.
+        let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
+        while self.lines.as_mut().is_some_and(|lines| lines.try_recv().is_ok()) {}
     }
 
     /// Takes in what the person typed; at the end of input everything stays as it is.
@@ -187,6 +211,11 @@ impl<'o> Live<'o> {
             self.is_interactive = false;
             return;
         };
+        if let Some(whole) = question.whole(&line, self.page()) {
+            say(&whole);
+            self.question = Some(question);
+            return;
+        }
         let resolved = match question.hear(&line) {
             Ok(Some(resolved)) => resolved,
             Ok(None) => {
@@ -226,7 +255,7 @@ impl<'o> Live<'o> {
         let page = self.output.error_page();
         let lines = match report.outcome {
             Outcome::Completed => Vec::new(),
-            Outcome::Paused => ask::pending(&self.standing, &self.place, page),
+            Outcome::Paused => hint::pending(&self.standing, &self.place, page),
             Outcome::Failed | Outcome::Cancelled => {
                 ended(report, self.standing.root.as_ref().and_then(|root| root.trouble.as_deref()))
             }
@@ -239,7 +268,8 @@ impl<'o> Live<'o> {
         // What is still undecided by then fits nothing; this finds out why.
         self.decisions.ready(&self.standing)?;
         self.decisions.complain();
-        Ok(if self.decisions.is_used_up() { report.outcome.into() } else { Exit::Refused })
+        let is_heard = self.decisions.is_used_up() && !self.decisions.is_refused();
+        Ok(if is_heard { report.outcome.into() } else { Exit::Refused })
     }
 }
 

@@ -143,15 +143,20 @@ fn terminal_width(stdout: &Stdout) -> usize {
     }
 }
 
-/// Writes a line for the person at the terminal, in colours if there is one; if nobody can read it, so be it.
+/// Writes a line for the person at the terminal; if nobody can read it, so be it.
 pub(crate) fn notice(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let _ = writeln!(anstream::stderr(), "{}", clean(line));
 }
 
-/// The same for what went wrong.
+/// The same for what went wrong, in colours if there is a terminal.
 pub(crate) fn complain(what: &str) {
     let red = anstyle::AnsiColor::Red.on_default().bold();
-    notice(&format!("{red}error:{red:#} {what}"));
+    let _ = writeln!(anstream::stderr(), "{red}error:{red:#} {}", clean(what));
+}
+
+/// The words of a model or a flow may be part of any message, and must not move a cursor.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c == '\n' { c } else { harmless(c) }).collect()
 }
 
 /// Columns of the terminal that errors go to.

@@ -1,8 +1,11 @@
 //! [`Standing`]: how the last run of a branch stands, from its events alone.
 
-use antiphon_event::body::request::Relay;
+use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Body, EndReason, Event, Head, NodeStatus, RelayId, RunId, near};
 use anyhow::{Result, bail};
+
+use crate::render::{Ink, Line, unit};
+use crate::request::verdict;
 
 /// How the last run of a branch stands.
 #[derive(Debug, Default)]
@@ -11,6 +14,8 @@ pub(crate) struct Standing {
     pub(crate) root: Option<Root>,
     /// What people were asked and have not answered, in order.
     pub(crate) asked: Vec<Asked>,
+    /// What they were asked and what was decided, as long as that run lasts.
+    decided: Vec<(Asked, RelayResolved)>,
 }
 
 /// A run that is nobody's child.
@@ -33,6 +38,31 @@ pub(crate) struct Asked {
     pub(crate) node: String,
     /// What is asked.
     pub(crate) relay: Relay,
+}
+
+/// What a text may say of a request, the most telling first.
+const READINGS: [fn(&Asked, &str) -> bool; 5] = [
+    |asked, text| asked.relay.id == *text,
+    |asked, text| !text.is_empty() && asked.node == text,
+    |asked, text| !text.is_empty() && asked.node.rsplit('/').next() == Some(text),
+    |asked, text| {
+        asked.call() == text || asked.relay.tool_call_id.as_ref().is_some_and(|call| *call == *text)
+    },
+    |asked, text| asked.relay.id.as_str().starts_with(text) || asked.relay.id.as_str().ends_with(text),
+];
+
+impl Asked {
+    /// Who asks, with room behind it; nothing for an agent that is talked with.
+    pub(crate) fn who(&self) -> Line {
+        let room = if self.node.is_empty() { "" } else { "  " };
+        Line::new().ink(Ink::Strong, &self.node).plain(room)
+    }
+
+    /// The call it is about, or the request itself, without the run.
+    fn call(&self) -> &str {
+        let call = self.relay.tool_call_id.as_ref().map_or(self.relay.id.as_str(), |call| call.as_str());
+        unit::short(call)
+    }
 }
 
 impl Standing {
@@ -70,7 +100,11 @@ impl Standing {
                 let node = path_of(event);
                 self.asked.push(Asked { run: head.run_id.clone(), node, relay: relay.as_ref().clone() });
             }
-            Body::RelayResolved(resolved) => self.asked.retain(|asked| asked.relay.id != resolved.relay_id),
+            Body::RelayResolved(resolved) => {
+                let is_decided = |asked: &mut Asked| asked.relay.id == resolved.relay_id;
+                let decided = self.asked.extract_if(.., is_decided);
+                self.decided.extend(decided.map(|asked| (asked, resolved.as_ref().clone())));
+            }
             Body::NodeEnd(_) => {
                 let node = path_of(event);
                 self.asked.retain(|asked| asked.run != head.run_id || asked.node != node);
@@ -83,6 +117,7 @@ impl Standing {
         if let Some(run) = head.run_id.clone().filter(|_| self.is_over()) {
             self.root = Some(Root { run, ended: None, trouble: None });
             self.asked.clear();
+            self.decided.clear();
         }
     }
 
@@ -103,28 +138,42 @@ impl Standing {
         self.root.as_ref().is_none_or(|root| root.ended.is_some())
     }
 
-    /// The request that a text means: an id, the node that asks, or the beginning or end of an id; the first of these
-    /// that fits any has to fit just one.
+    /// The request that a text means: an id, the node that asks, the call it is about, or the beginning or end of an id;
+    /// the first of these that fits any has to fit just one.
     pub(crate) fn find(&self, text: &str) -> Result<&Asked> {
-        let readings: [&dyn Fn(&Asked) -> bool; 4] = [
-            &|asked| asked.relay.id == *text,
-            &|asked| asked.node == text,
-            &|asked| asked.node.rsplit('/').next() == Some(text),
-            &|asked| asked.relay.id.as_str().starts_with(text) || asked.relay.id.as_str().ends_with(text),
-        ];
-        let fitting =
-            |fits: &&dyn Fn(&Asked) -> bool| self.asked.iter().filter(|asked| fits(asked)).collect();
-        let mut found = readings.iter().map(fitting);
-        let found: Vec<&Asked> = found.find(|found: &Vec<&Asked>| !found.is_empty()).unwrap_or_default();
+        let fits = |reading: &fn(&Asked, &str) -> bool| {
+            self.asked.iter().filter(|asked| reading(asked, text)).collect::<Vec<_>>()
+        };
+        let found = READINGS.iter().map(fits).find(|found| !found.is_empty()).unwrap_or_default();
         match found[..] {
             [one] => Ok(one),
             [] => {
-                let help = near::help(text, self.asked.iter().map(|asked| asked.node.as_str()));
+                if let Some((asked, decided)) = self.decided(text) {
+                    bail!("{} is not asked any more: it was {}", asked.relay.id, verdict(decided));
+                }
+                let help = near::help(text, self.asked.iter().map(|asked| self.name(asked)));
                 let help = help.map(|help| format!("; {help}")).unwrap_or_default();
                 bail!("nothing that is asked goes by {text}{help}")
             }
             [a, b, ..] => bail!("{text} could be {} or {}: write more of it", a.relay.id, b.relay.id),
         }
+    }
+
+    /// The last request that a text could mean and that was decided, and how.
+    pub(crate) fn decided(&self, text: &str) -> Option<&(Asked, RelayResolved)> {
+        self.decided.iter().rev().find(|(asked, _)| READINGS.iter().any(|fits| fits(asked, text)))
+    }
+
+    /// The shortest name that means just this request: its node, the end of its id where it is no node's, or all of that.
+    pub(crate) fn name<'a>(&self, asked: &'a Asked) -> &'a str {
+        let names = [asked.node.as_str(), unit::short(asked.relay.id.as_str())];
+        let is_unmistakable =
+            |name: &&str| self.find(name).is_ok_and(|found| found.relay.id == asked.relay.id);
+        names
+            .into_iter()
+            .filter(|name| !name.is_empty())
+            .find(is_unmistakable)
+            .unwrap_or(asked.relay.id.as_str())
     }
 
     /// Whether a request waits for an answer.

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::args::StoreArg;
+use crate::hint::quoted;
 
 /// How many events, or sessions, are read at once.
 const PAGE: usize = 4096;
@@ -20,10 +21,12 @@ const PAGE: usize = 4096;
 const SETTINGS: &str = "antiphon.toml";
 
 /// An open store.
+#[derive(Clone)]
 pub(crate) struct Shelf {
     /// The journal in it.
     pub(crate) journal: Arc<dyn Journal>,
     name: String,
+    hint: String,
 }
 
 /// What antiphon.toml may say.
@@ -43,7 +46,14 @@ impl Shelf {
             fs::create_dir_all(folder)
                 .with_context(|| format!("the folder {} for the store cannot be made", folder.display()))?;
         }
-        Ok(Self { journal: antiphon_store::open(&name)?, name })
+        let is_usual = choose(&StoreArg::default()).is_ok_and(|usual| usual == name);
+        let hint = if is_usual { String::new() } else { format!(" --store {}", quoted(&name)) };
+        Ok(Self { journal: antiphon_store::open(&name)?, name, hint })
+    }
+
+    /// The option that names it on the command line, if it is not the one that is taken without.
+    pub(crate) fn hint(&self) -> &str {
+        &self.hint
     }
 
     /// Opens the store that was named if there is one yet.

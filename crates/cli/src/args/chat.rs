@@ -36,7 +36,8 @@ pub(crate) struct Chat {
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
 
-    /// Say just this and end: text, `@FILE` for what is in a file, `-` for all of standard input.
+    /// Say just this and end: text, `@FILE` for what is in a file, `-` for all of standard input,
+    /// both without a line break at the end.
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     pub(crate) input: Option<String>,
 

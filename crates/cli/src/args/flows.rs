@@ -20,8 +20,9 @@ pub(crate) struct Run {
     #[arg(value_name = "FLOW")]
     pub(crate) flow: PathBuf,
 
-    /// The task: text, `@FILE` for what is in a file, `-` for standard input. Read as JSON if the flow's `input`
-    /// is not a string, and, where the flow does not say, if it is an object or a list.
+    /// The task: text, `@FILE` for what is in a file, `-` for standard input, both without a line break at the end.
+    /// Read as JSON if the flow's `input` is not a string, and, where the flow does not say, if it is an object or
+    /// a list.
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     pub(crate) input: Option<String>,
 
@@ -65,6 +66,10 @@ pub(crate) struct Resume {
 
     #[command(flatten)]
     pub(crate) answers: Answers,
+
+    /// The folder to go on in, from here on, instead of the one that the run was begun in.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 
     /// The events as JSON lines on standard output, and nothing else there.
     #[arg(long)]

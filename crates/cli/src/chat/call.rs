@@ -5,6 +5,7 @@ use antiphon_event::{Json, Timestamp};
 use serde_json::Value;
 
 use crate::render::{Ink, Line, paragraphs, payload, unit};
+use crate::request::about;
 
 /// How many bytes of what a call says while it runs are kept: the last ones.
 const TAIL_MAX: usize = 2048;
@@ -12,9 +13,6 @@ const TAIL_MAX: usize = 2048;
 const TAIL_LINES: usize = 3;
 /// How many lines of an error are shown.
 const ERROR_LINES: usize = 10;
-/// The members of an input that say best what a call is about.
-const TELLING: [&str; 9] =
-    ["command", "url", "pattern", "files", "path", "query", "question", "task", "name"];
 const SPINNER: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// A call of a tool.
@@ -118,19 +116,6 @@ impl Call {
         let mark = if came.is_error { (Ink::Bad, "✗") } else { (Ink::Good, "✓") };
         let took = came.took_ms.map(|took| format!(" {}", unit::duration(took)));
         Line::new().plain(" ").ink(mark.0, mark.1).ink(Ink::Faint, took.unwrap_or_default())
-    }
-}
-
-/// What a call is about, in brief.
-pub(super) fn about(tool: &str, input: &Json) -> String {
-    let value = input.value();
-    let text = |name: &str| value.get(name).and_then(Value::as_str);
-    if let ("agent", Some(agent), Some(task)) = (tool, text("agent"), text("task")) {
-        return unit::flat(&format!("{agent}: {task}"));
-    }
-    match TELLING.iter().find_map(|name| text(name)) {
-        Some(telling) => unit::flat(telling),
-        None => payload::brief_value(&value),
     }
 }
 

@@ -6,13 +6,11 @@ use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::{Json, RelayKind, Scope};
 use serde_json::Value;
 
-use super::call::about;
-use crate::live::ask::BY;
-use crate::render::{Ink, Line, Page, paragraphs, payload};
+use crate::live::ask::{BY, LINES_MIN};
+use crate::render::{Ink, Line, Page, unit};
+use crate::request::{by_name, fitted, told};
 use crate::standing::Asked;
 
-/// How many lines of arguments are shown before all of them are asked for.
-const ARGUMENT_LINES: usize = 6;
 /// As many options as there are keys for.
 const KEYS_MAX: usize = 9;
 
@@ -39,43 +37,28 @@ pub(super) enum Pressed {
 }
 
 impl Consent {
-    /// The question, with the keys that answer it.
-    pub(super) fn lines(&self, page: Page, is_whole: bool) -> Vec<Line> {
-        let relay = &self.asked.relay;
-        let tool = relay.tool.as_deref().unwrap_or("the agent");
+    /// The question on so many rows, if there is a key that shows the rest of it, or all of it with every argument by its
+    /// name; and the keys that answer it.
+    pub(super) fn lines(&self, page: Page, rows: Option<usize>) -> Vec<Line> {
+        let width = page.width.saturating_sub(2);
         let who = self.who.as_ref().map(|who| format!("{who}: ")).unwrap_or_default();
-        let mut lines = Vec::new();
-        if self.is_question() {
-            let prompt = relay.prompt.as_deref().unwrap_or("what now?");
-            let head = Line::new().ink(Ink::Waiting, "? ").ink(Ink::Agent, who).plain(prompt);
-            lines.extend(head.wrap(page.width));
-        } else {
-            let brief = relay.params.as_ref().map(|params| about(tool, params)).unwrap_or_default();
-            let head = Line::new()
-                .ink(Ink::Waiting, "? ")
-                .ink(Ink::Agent, who)
-                .ink(Ink::Tool, tool)
-                .plain(" ")
-                .plain(&brief);
-            lines.extend(if is_whole { vec![head.cut(page.width)] } else { head.wrap(page.width) });
-            let more = lines.len().saturating_sub(ARGUMENT_LINES);
-            lines.truncate(ARGUMENT_LINES);
-            if more > 0 {
-                lines.push(Line::new().ink(Ink::Faint, format!("  … {more} more lines: v shows them")));
+        let who = Line::new().ink(Ink::Agent, who);
+        let options = self.asked.relay.options.iter().flatten().enumerate();
+        let options = options.flat_map(|(at, option)| {
+            let key = if at < KEYS_MAX { (at + 1).to_string() } else { "·".to_owned() };
+            Line::new().plain(format!("{key} {}", unit::one_line(option))).wrap(width)
+        });
+        let below: Vec<Line> = options.chain(self.keys().wrap(width)).collect();
+        let told = match rows.filter(|_| self.can_be_viewed()) {
+            Some(rows) => {
+                let room = rows.saturating_sub(below.len() + 1).max(LINES_MIN);
+                fitted(told(&who, &self.asked.relay, width), room, "v shows them").0
             }
-            if let Some(why) = relay.prompt.as_deref() {
-                lines.extend(indented(paragraphs(Ink::Faint, why, page.width.saturating_sub(2))));
-            }
-        }
-        if let Some(params) = relay.params.as_ref().filter(|_| is_whole) {
-            let whole = payload::full(&params.value());
-            lines.extend(indented(paragraphs(Ink::Plain, &whole, page.width.saturating_sub(2))));
-        }
-        for (at, option) in self.options().iter().enumerate() {
-            lines.extend(indented(Line::new().plain(format!("{} {option}", at + 1)).wrap(page.width)));
-        }
-        lines.extend(indented(self.keys().wrap(page.width.saturating_sub(2))));
-        lines
+            None => by_name(&who, &self.asked.relay, width),
+        };
+        let marks = std::iter::once("? ").chain(std::iter::repeat("  "));
+        let lines = marks.zip(told.into_iter().chain(below));
+        lines.map(|(mark, line)| Line::new().ink(Ink::Waiting, mark).join(line)).collect()
     }
 
     /// The keys there are.
@@ -96,7 +79,7 @@ impl Consent {
             }
         }
         keys.push(("n".to_owned(), "no"));
-        if self.asked.relay.params.is_some() {
+        if self.can_be_viewed() {
             keys.push(("v".to_owned(), "view all"));
         }
         let keys = keys.into_iter().enumerate();
@@ -121,18 +104,19 @@ impl Consent {
             'p' if may_last => Pressed::Answer(self.yes(Scope::Project), "yes, for this project".to_owned()),
             'a' if self.is_in_words() => Pressed::Words,
             'n' => Pressed::No,
-            'v' if self.asked.relay.params.is_some() => Pressed::View,
+            'v' if self.can_be_viewed() => Pressed::View,
             _ => Pressed::Nothing,
         }
+    }
+
+    /// Whether there is a key that shows all of it.
+    fn can_be_viewed(&self) -> bool {
+        self.asked.relay.params.is_some() && !self.is_only_in_words()
     }
 
     /// Whether a yes can hold for longer than this call.
     fn may_last(&self) -> bool {
         may_last(&self.asked.relay)
-    }
-
-    fn is_question(&self) -> bool {
-        self.asked.relay.kind == RelayKind::Question
     }
 
     /// Whether an answer is typed: any words where there is nothing to choose from, else an option that has no key.
@@ -196,10 +180,6 @@ pub(super) fn wants_words(relay: &Relay) -> bool {
     relay.kind == RelayKind::Question || relay.schema.is_some()
 }
 
-fn indented(lines: Vec<Line>) -> Vec<Line> {
-    lines.into_iter().map(|line| Line::new().plain("  ").join(line)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
@@ -215,7 +195,7 @@ mod tests {
         let relay: Relay = serde_json::from_value(all).expect("a relay");
         let consent = Consent { asked: Asked { run: None, node: String::new(), relay }, who: None };
         let mut told =
-            paint(&consent.lines(Page { width: 60, palette: Palette::Plain }, false), Palette::Plain);
+            paint(&consent.lines(Page { width: 60, palette: Palette::Plain }, Some(24)), Palette::Plain);
         for key in keys.chars() {
             let means = match consent.press(key) {
                 Pressed::Answer(resolved, _) => serde_json::to_string(&resolved).expect("JSON"),

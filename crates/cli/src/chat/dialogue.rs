@@ -93,8 +93,8 @@ impl Dialogue<'_> {
 
     /// Says how to come back.
     fn part(&self) {
-        if let Some(session) = &self.talk.session {
-            self.tell(Line::new().ink(Ink::Faint, format!("go on with: antiphon chat --session {session}")));
+        if let Some(place) = self.talk.named() {
+            self.tell(Line::new().ink(Ink::Faint, format!("go on with: antiphon chat --session {place}")));
         }
     }
 

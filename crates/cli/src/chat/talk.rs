@@ -11,10 +11,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::turn::{Ended, Show, Turn};
+use crate::command::resume::{homeless, tell_folder};
 use crate::command::run::plain;
-use crate::live::ask;
+use crate::hint;
 use crate::output::{Output, notice};
-use crate::render::{Ink, Line, Page, unit};
+use crate::render::{Line, Page, unit};
 use crate::store::Shelf;
 
 /// How much of the first message a session is called after.
@@ -67,7 +68,9 @@ impl Talk {
         if !is_cut_off(&self.events().await?) {
             return Ok(None);
         }
-        let run = self.engine.resume(branch, None).await.map_err(plain)?;
+        let here = hint::place(&branch, self.shelf.hint());
+        let run = self.engine.resume(branch, None).await.map_err(|refused| homeless(refused, &here))?;
+        tell_folder(&run);
         let ended = Turn::new(self.show, output).follow(run).await?;
         self.reply(&ended, output)?;
         Ok(Some(ended))
@@ -118,28 +121,14 @@ impl Talk {
         Ok(said.map(UserContent::to_text).map(std::borrow::Cow::into_owned))
     }
 
+    /// Where it is, as commands name it.
+    pub(super) fn named(&self) -> Option<String> {
+        Some(hint::place(&self.place()?, self.shelf.hint()))
+    }
+
     /// What waits for people, with the commands that answer it.
     pub(super) fn pending(&self, ended: &Ended, page: Page) -> Vec<Line> {
-        let place = self.place().as_ref().map(ask::place).unwrap_or_default();
-        let mut lines = vec![Line::new().ink(Ink::Waiting, "paused").plain(": waiting for a person")];
-        for asked in &ended.standing.asked {
-            let relay = &asked.relay;
-            let tool = relay.tool.as_deref().unwrap_or("the agent");
-            let about =
-                relay.params.as_ref().map(|params| super::call::about(tool, params)).unwrap_or_default();
-            let about = if about.is_empty() { relay.prompt.clone().unwrap_or_default() } else { about };
-            lines.push(Line::new().plain("  ").ink(Ink::Tool, tool).plain(" ").plain(about).cut(page.width));
-            let short = unit::short(relay.id.as_str());
-            let id = if ended.standing.find(short).is_ok() { short } else { relay.id.as_str() };
-            let ways = match &relay.options {
-                Some(options) => options.iter().map(|option| format!("--answer '{id}={option}'")).collect(),
-                None if super::consent::wants_words(relay) => vec![format!("--answer '{id}=…'")],
-                None => vec![format!("--approve {id}"), format!("--deny {id} --reason …")],
-            };
-            let commands = ways.iter().map(|way| format!("    antiphon resume {place} {way}"));
-            lines.extend(commands.map(|command| Line::new().ink(Ink::Faint, command)));
-        }
-        lines
+        hint::pending(&ended.standing, &self.named().unwrap_or_default(), page)
     }
 }
 

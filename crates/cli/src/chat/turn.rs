@@ -18,9 +18,10 @@ use super::prompt::{Typed, line};
 use super::scene::Scene;
 use super::typing::{Entered, Typing};
 use crate::farewell::Farewell;
-use crate::live::frame::Frame;
+use crate::live::frame::{Frame, rows};
 use crate::output::{Output, error_width, say};
 use crate::render::{Ink, Line, paint};
+use crate::request::gone;
 use crate::standing::Standing;
 
 /// Between two drawings, and between two looks at a run that waits.
@@ -149,12 +150,14 @@ impl<'o> Turn<'o> {
             }
         }
         self.output.flush()?;
-        let is_open =
-            self.asking.as_ref().is_none_or(|(asking, _)| self.standing.asks(&asking.asked.relay.id));
-        if !is_open {
-            self.asking = None;
+        let standing = &self.standing;
+        if let Some((asking, keys)) =
+            self.asking.take_if(|(asking, _)| !standing.asks(&asking.asked.relay.id))
+        {
+            // The terminal is as usual again while anything is printed; what was pressed was meant for this question.
+            keys.finish();
             self.typing.iter_mut().for_each(Typing::go_on);
-            say("  (answered elsewhere)\n\n");
+            self.print(&[Line::new().plain("  ").plain(gone(&asking.asked.relay.id, events)), Line::new()]);
         }
         if self.show == Show::Plain {
             self.draw();
@@ -217,7 +220,7 @@ impl<'o> Turn<'o> {
         if self.scene.part() {
             say("\n");
         }
-        self.question(&consent, false);
+        self.question(&consent, Some(rows()));
         if consent.is_only_in_words() {
             return self.words(run, consent).await;
         }
@@ -225,9 +228,10 @@ impl<'o> Turn<'o> {
         Ok(())
     }
 
-    fn question(&self, consent: &Consent, is_whole: bool) {
+    /// Shows a question on so many rows, or all of it.
+    fn question(&self, consent: &Consent, rows: Option<usize>) {
         let page = crate::render::Page { width: width(), ..self.output.error_page() };
-        self.print(&consent.lines(page, is_whole));
+        self.print(&consent.lines(page, rows));
     }
 
     /// Does what a key means.
@@ -263,7 +267,7 @@ impl<'o> Turn<'o> {
             }
             Pressed::View => {
                 drop(keys);
-                self.question(&consent, true);
+                self.question(&consent, None);
                 self.asking = Some((consent, Keys::listen()?));
             }
         }

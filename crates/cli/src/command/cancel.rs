@@ -6,10 +6,11 @@ use antiphon_port::Fault;
 use anyhow::Result;
 
 use super::left::{self, Reached};
-use super::resume::{of, over};
+use super::resume::{homeless, of, over};
 use crate::args::flows::Cancel;
 use crate::engine::engine;
 use crate::exit::Exit;
+use crate::hint::place;
 use crate::live::ask::BY;
 use crate::output::notice;
 use crate::standing::Standing;
@@ -39,9 +40,10 @@ pub(crate) fn run(args: &Cancel) -> Result<Exit> {
         // Given back at once: the engine claims it itself.
         claimed => drop(claimed?),
     }
+    let here = place(&branch, shelf.hint());
     let engine = engine(shelf.journal)?;
     task::wait(async move {
-        let mut run = engine.resume(branch, None).await?;
+        let mut run = engine.resume(branch, None).await.map_err(|refused| homeless(refused, &here))?;
         run.cancel(BY, mode).await?;
         let report = run.wait().await?;
         notice(&format!("session {}: run {} is {}", report.session, report.run, word(report.outcome)));

@@ -42,8 +42,9 @@ fn line(problem: &Problem) -> serde_json::Value {
         Level::Warning => "warning",
     };
     let Problem { file, place, message, help, .. } = problem;
+    // What is about a file as a whole is told at its beginning.
     let mut line = json!({
-        "file": file, "line": place.line, "column": place.column, "level": level, "message": message,
+        "file": file, "line": place.line.max(1), "column": place.column.max(1), "level": level, "message": message,
     });
     if let Some(help) = help {
         line["help"] = json!(help);

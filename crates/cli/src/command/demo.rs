@@ -46,7 +46,7 @@ pub(crate) fn run(store: &StoreArg, output: &mut Output) -> Result<Exit> {
     let shelf = Shelf::open(store)?;
     let title = Some(flow.name().to_owned());
     let invocation = Invocation { title, ..Invocation::new(Json::from(Value::from(TASK))) };
-    let live = Live::new(false, decisions()?, output);
+    let live = Live::new(false, decisions()?, shelf.hint().to_owned(), output);
     let exit = task::wait(run::start(shelf, flow, invocation, live))?;
     notice("\nwhat next");
     let width = NEXT.iter().map(|(command, _)| command.len()).max().unwrap_or(0);

@@ -54,8 +54,11 @@ impl Side {
         let asked = self.part.as_deref().unwrap_or_default();
         let (branch, name) = split(asked, &self.branches(reading)?);
         let mut events = Vec::new();
-        let input = Input::new(std::slice::from_ref(&self.path), reading);
-        input.branch(branch.unwrap_or(&reading.branch)).each(&mut |event: Event| {
+        let mut input = Input::new(std::slice::from_ref(&self.path), reading);
+        if let Some(branch) = branch {
+            input = input.branch(branch);
+        }
+        input.each(&mut |event: Event| {
             events.push(event);
             Ok(())
         })?;

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Fork, output: &mut Output) -> Result<Exit> {
     task::wait(async move { Ok(engine.fork(forking, None).await?) })?;
     if args.run {
         crate::output::notice(&format!("branch {name}"));
-        return super::resume::go_on(shelf, into, Decisions::default(), false, output);
+        return super::resume::go_on(shelf, into, None, Decisions::default(), false, output);
     }
     output.text(&format!("{name}\n"))?;
     Ok(Exit::Done)

@@ -19,6 +19,7 @@ use crate::fixture::replay::replay as replay_flow;
 use crate::fixture::talk::replay::{GRANTS, RULES, replay};
 use crate::fixture::talk::{everything, is_turn};
 use crate::fixture::{Fixture, Work, is_root};
+use crate::hint::quoted;
 use crate::output::{Output, notice};
 use crate::store::Shelf;
 use crate::task;
@@ -34,7 +35,8 @@ pub(crate) fn run(args: &Record, output: &mut Output) -> Result<Exit> {
     } else {
         let engine = Engine::new(shelf.journal.clone());
         let report = task::wait(async { Ok(engine.look(&branch, None, None).await?) })?;
-        let flow = file_of(&events, "flow").map(|path| from(&args.to, &path));
+        let flow =
+            file_of(&events, "flow").filter(|_| is_as_begun(&events)).map(|path| from(&args.to, &path));
         let fixture = Fixture::record(events, report.state.to_object().into(), flow)?;
         fixture.write(&args.to)?;
         if fixture.needs_rehearsal() {
@@ -61,7 +63,7 @@ fn rehearse(fixture: &Fixture, to: &Path) -> Result<()> {
 }
 
 fn differs(to: &Path) -> String {
-    format!("a replay does not do the same: `antiphon test {}` shows how", to.display())
+    format!("a replay does not do the same: `antiphon test {}` shows how", quoted(&to.display().to_string()))
 }
 
 /// Records a conversation. It is replayed once, for what the models are told besides what was said.
@@ -70,7 +72,8 @@ fn talk(shelf: &Shelf, branch: &Branch, to: &Path, events: &[Event]) -> Result<F
     let all = task::wait(everything(&*shelf.journal, branch))?;
     let mut fixture = Fixture::record_talk(all, agent)?;
     fixture.write(to)?;
-    keep_rules(to, &fixture.events)?;
+    let folder = events.iter().rev().find_map(|event| event.body.folder());
+    keep_rules(to, &fixture.events, folder.map(Path::new))?;
     let Work::Talk(talk) = &mut fixture.work else { unreachable!("it was recorded as one") };
     let definition = talk.definition()?;
     match task::wait(replay(talk, &fixture.decisions, to, &definition)) {
@@ -89,9 +92,9 @@ fn talk(shelf: &Shelf, branch: &Branch, to: &Path, events: &[Event]) -> Result<F
 }
 
 /// Keeps the person's own rules and what was granted before with the conversation, so that it is the same for everybody.
-fn keep_rules(to: &Path, events: &[Event]) -> Result<()> {
+fn keep_rules(to: &Path, events: &[Event], folder: Option<&Path>) -> Result<()> {
     let here = env::current_dir().context("the current folder cannot be told")?;
-    let rules = Rules::usual(&here);
+    let rules = Rules::usual(folder.unwrap_or(&here));
     let own = |rule: &Value| {
         events.iter().any(|event| match &event.body {
             Body::GrantAdded(grant) => grant.rule == Json::from(rule.clone()),
@@ -110,6 +113,16 @@ fn keep_rules(to: &Path, events: &[Event]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether the last flow of a session is the one it was begun with, whose file is known: others may have run there since.
+fn is_as_begun(events: &[Event]) -> bool {
+    let mut flows = events.iter().filter_map(|event| match &event.body {
+        Body::RunStart(start) if event.head.node_path.is_none() => Some(&start.graph_id),
+        _ => None,
+    });
+    let first = flows.next();
+    first == flows.next_back().or(first)
 }
 
 /// The file of the flow or the agent that the session was begun with.

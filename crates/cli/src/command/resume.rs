@@ -1,15 +1,18 @@
 //! `antiphon resume`: goes on with a run from the journal alone, with answers to what it asks.
 
-use antiphon_event::body::request::RelayResolved;
-use antiphon_event::{Body, Event, NodeStatus, RunId};
-use antiphon_port::{Branch, Fault};
-use antiphon_runtime::{Engine, Refused};
-use anyhow::{Result, bail};
+use std::env;
+use std::path::Path;
 
-use super::left::{self, Reached};
-use crate::args::flows::{Answers, Resume};
+use antiphon_event::NodeStatus;
+use antiphon_port::{Branch, Fault};
+use antiphon_runtime::{Engine, Refused, Run};
+use anyhow::{Result, anyhow, bail};
+
+use super::left::{self, Became};
+use crate::args::flows::Resume;
 use crate::engine::engine;
 use crate::exit::Exit;
+use crate::hint::place;
 use crate::live::Live;
 use crate::live::ask::Decisions;
 use crate::output::{Output, notice};
@@ -24,31 +27,47 @@ pub(crate) fn run(args: &Resume, output: &mut Output) -> Result<Exit> {
     let decisions = Decisions::new(args.answers.clone())?;
     let is_empty = args.answers.is_empty();
     notice(&format!("session {}", branch.session));
-    match shelf.journal.claim(&branch.session) {
-        Err(Fault::Owned { by, .. }) if is_empty => {
-            bail!(
-                "the session is running{}: `antiphon sessions events {} --follow` watches it",
-                of(by),
-                branch.session
-            )
-        }
-        Err(Fault::Owned { by, .. }) => match leave(&shelf, &branch, decisions, by)? {
-            Reached::Owner => return Ok(Exit::Done),
-            // What was left is taken by whoever goes on, which is us.
-            Reached::Nobody => {
-                return go_on(shelf, branch, Decisions::new(Answers::default())?, args.json, output);
+    let folder = args.folder.as_deref();
+    loop {
+        let decisions = match shelf.journal.claim(&branch.session) {
+            Err(Fault::Owned { by, .. }) if folder.is_some() => {
+                bail!("the session is running{}, and it cannot go on in another folder meanwhile", of(by))
             }
-        },
-        // Given back at once: the engine claims it itself.
-        claimed => drop(claimed?),
+            Err(Fault::Owned { by, .. }) if is_empty => {
+                bail!(
+                    "the session is running{}: `antiphon sessions events {} --follow` watches it",
+                    of(by),
+                    place(&branch, shelf.hint())
+                )
+            }
+            Err(Fault::Owned { by, .. }) => match leave(&shelf, &branch, decisions.clone(), by)? {
+                // What was left is taken by whoever goes on, which is us.
+                Some(left) => left,
+                None => return Ok(Exit::Done),
+            },
+            // Given back at once: the engine claims it itself.
+            claimed => {
+                drop(claimed?);
+                decisions.clone()
+            }
+        };
+        match go_on(shelf.clone(), branch.clone(), folder, decisions, args.json, output) {
+            // Another process was quicker.
+            Err(error) if !is_empty && is_owned(&error) => {}
+            done => return done,
+        }
     }
-    go_on(shelf, branch, decisions, args.json, output)
+}
+
+fn is_owned(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(Refused::Journal(Fault::Owned { .. })))
 }
 
 /// Takes the last run of a branch up and watches it.
 pub(crate) fn go_on(
     shelf: Shelf,
     branch: Branch,
+    folder: Option<&Path>,
     decisions: Decisions,
     json: bool,
     output: &mut Output,
@@ -57,15 +76,37 @@ pub(crate) fn go_on(
     let after = past.last().and_then(|event| event.head.seq).unwrap_or(0);
     let standing = Standing::of(&past);
     let trial = decisions.clone();
-    let mut live = Live::new(json, decisions, output);
+    let mut live = Live::new(json, decisions, shelf.hint().to_owned(), output);
     live.catch_up(&past);
     drop(past);
+    let here = place(&branch, shelf.hint());
     let engine = engine(shelf.journal)?.inbox();
     task::wait(async move {
         try_out(&engine, &branch, &standing, trial).await?;
-        let run = engine.resume(branch, None).await?;
+        let run = match folder {
+            Some(folder) => engine.resume_in(folder, branch, None).await?,
+            None => engine.resume(branch, None).await.map_err(|refused| homeless(refused, &here))?,
+        };
+        tell_folder(&run);
         live.follow(run, after).await
     })
+}
+
+/// Says where a run works, if that is not where we are.
+pub(crate) fn tell_folder(run: &Run) {
+    if let Some(folder) = run.folder().filter(|folder| env::current_dir().is_ok_and(|here| here != *folder)) {
+        notice(&format!("in the folder {}", folder.display()));
+    }
+}
+
+/// Why a run is not gone on with; what to do if its folder is gone.
+pub(crate) fn homeless(refused: Refused, place: &str) -> anyhow::Error {
+    match &refused {
+        Refused::Folder { .. } => {
+            anyhow!("{refused}: make it again, or go on in another one: antiphon resume {place} --folder DIR")
+        }
+        _ => refused.into(),
+    }
 }
 
 /// Refuses what would be refused before anything is written down: an answer that does not fit, and one to what a run
@@ -76,18 +117,27 @@ async fn try_out(engine: &Engine, branch: &Branch, standing: &Standing, mut tria
         engine.accepts(branch, None, &answer).await?;
     }
     let is_done = standing.root.as_ref().is_some_and(|root| root.ended == Some(NodeStatus::Completed));
-    if !trial.is_used_up() && is_done {
+    if !trial.is_used_up() && is_done && !trial.is_late(standing) {
         over(branch, standing)?;
     }
-    if !trial.is_used_up() && engine.awaits_people(branch, None).await? {
+    if !trial.is_used_up() && (is_done || engine.awaits_people(branch, None).await?) {
         bail!("{}", trial.why());
     }
     Ok(())
 }
 
-/// Leaves the answers for the process that runs the session, if they are what it asks for.
-fn leave(shelf: &Shelf, branch: &Branch, mut decisions: Decisions, by: Option<u32>) -> Result<Reached> {
-    let standing = Standing::of(&shelf.events(branch, None)?);
+/// Leaves the answers for the process that runs the session, if they are what it asks for, and says what became of them;
+/// those that nobody has taken if nobody runs it any more.
+fn leave(
+    shelf: &Shelf,
+    branch: &Branch,
+    mut decisions: Decisions,
+    by: Option<u32>,
+) -> Result<Option<Decisions>> {
+    let events = shelf.events(branch, None)?;
+    let standing = Standing::of(&events);
+    let after = events.last().and_then(|event| event.head.seq).unwrap_or(0);
+    drop(events);
     let ready = decisions.ready(&standing)?;
     if !decisions.is_used_up() {
         bail!("{}", decisions.why());
@@ -100,17 +150,20 @@ fn leave(shelf: &Shelf, branch: &Branch, mut decisions: Decisions, by: Option<u3
             Err(refused) => return Err(refused.into()),
         }
     }
-    let command = |resolved: RelayResolved| {
-        let asked = standing.asked.iter().find(|asked| asked.relay.id == resolved.relay_id);
-        let run = asked.and_then(|asked| asked.run.clone()).unwrap_or_else(|| RunId::from(""));
-        Event::new(run, Body::RelayResolved(Box::new(resolved)))
-    };
-    let commands: Vec<Event> = ready.into_iter().map(command).collect();
-    let reached = left::reach(shelf, branch, &commands)?;
-    if reached == Reached::Owner {
-        notice(&format!("the session is running{}: the answer was left for it", of(by)));
+    notice(&format!("the session is running{}: the answer was left for it", of(by)));
+    match left::answer(shelf, branch, ready, standing, after)? {
+        Became::Taken => notice("the answer was taken"),
+        Became::Late(why) => bail!("{why}"),
+        Became::Waiting(is_second) => {
+            let first = if is_second { "; one that was left before goes first" } else { "" };
+            let place = place(branch, shelf.hint());
+            notice(&format!(
+                "the answer was not taken yet: `antiphon sessions events {place} --follow` shows when it is{first}"
+            ));
+        }
+        Became::Nobodys(answers) => return Ok(Some(Decisions::left(answers))),
     }
-    Ok(reached)
+    Ok(None)
 }
 
 /// Which process, as far as that is known.

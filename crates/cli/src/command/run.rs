@@ -5,6 +5,7 @@ use std::path::Path;
 
 use antiphon_event::{Json, SessionId};
 use antiphon_flow::Flow;
+use antiphon_flow::schema::Schema;
 use antiphon_runtime::{Invocation, Refused};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -30,8 +31,8 @@ pub(crate) fn run(args: &Run, output: &mut Output) -> Result<Exit> {
     let path = std::path::absolute(&args.flow).ok().map(|path| json!({"flow": path.display().to_string()}));
     let title = Some(flow.name().to_owned());
     let metadata = path.map(Json::from);
-    let invocation = Invocation { task, state, session, branch, title, metadata, said: false };
-    let live = Live::new(args.json, Decisions::default(), output);
+    let invocation = Invocation { state, session, branch, title, metadata, ..Invocation::new(task) };
+    let live = Live::new(args.json, Decisions::default(), shelf.hint().to_owned(), output);
     task::wait(start(shelf, flow, invocation, live))
 }
 
@@ -61,13 +62,13 @@ pub(crate) fn load(path: &Path, output: &Output) -> Option<Flow> {
 
 /// The task as the flow wants it.
 fn input(given: Option<&str>, flow: &Flow) -> Result<Json> {
-    let schema = flow.settings().input.as_ref().map(|schema| schema.source().clone());
+    let schema = flow.settings().input.as_ref();
     let Some(given) = given else {
-        let wants_text =
-            schema.as_ref().is_none_or(|schema| schema.get("type").is_some_and(|kind| kind == "string"));
+        let is_text = |schema: &Schema| schema.source().get("type").is_some_and(|kind| kind == "string");
+        let wants_text = schema.is_none_or(is_text);
         return Ok(Json::from(if wants_text { Value::from("") } else { Value::Null }));
     };
-    Ok(value::typed(&value::text(given)?, schema.as_ref()))
+    value::fitting("--input", given, schema)
 }
 
 /// The state a run begins with: an object of values by key.

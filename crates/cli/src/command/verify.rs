@@ -16,19 +16,21 @@ pub(crate) fn run(args: &Verify, output: &mut Output) -> Result<Exit> {
     let kept: Option<Hash> = args.head.as_deref().map(str::parse).transpose().context("--head")?;
     let shelf = Shelf::open(&args.store)?;
     let branch = Branch::new(shelf.session(&args.session)?, &*args.branch);
-    let head = match shelf.journal.verify(&branch).wait()? {
-        Verdict::Whole(head) => head,
+    let (head, vouched) = match shelf.journal.verify(&branch).wait()? {
+        Verdict::Whole { head, vouched } => (head, vouched),
         Verdict::Broken(damage) => {
             notice(&damage.to_string());
             return Ok(Exit::Failed);
         }
     };
     let Some(kept) = kept else {
-        output.text(&format!("{}  {branch}, {}\n", head.hash, events(head)))?;
+        output.text(&format!("{}  {branch}, {}{}\n", head.hash, events(head), checkpoints(vouched)))?;
         return Ok(Exit::Done);
     };
     match find(&shelf, &branch, kept)? {
-        Some(seq) if seq == head.seq => output.text(&format!("{branch} is as it was, {}\n", events(head)))?,
+        Some(seq) if seq == head.seq => {
+            output.text(&format!("{branch} is as it was, {}{}\n", events(head), checkpoints(vouched)))?;
+        }
         Some(seq) => {
             output.text(&format!("{branch} is as it was up to event {seq}, and {} now\n", events(head)))?;
         }
@@ -45,6 +47,15 @@ pub(crate) fn run(args: &Verify, output: &mut Output) -> Result<Exit> {
 
 fn events(head: Head) -> String {
     if head.seq == 1 { "1 event".to_owned() } else { format!("{} events", head.seq) }
+}
+
+/// How many saved folds are what the events say, if there are any.
+fn checkpoints(vouched: u64) -> String {
+    match vouched {
+        0 => String::new(),
+        1 => ", 1 checkpoint vouched for".to_owned(),
+        many => format!(", {many} checkpoints vouched for"),
+    }
 }
 
 /// The position that a hash is the head of.

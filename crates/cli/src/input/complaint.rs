@@ -21,19 +21,30 @@ impl Complaint<'_> {
         let message: String = self.error.to_string().chars().map(harmless).collect();
         let head = format!("{}: {message}", self.name);
         let column = (self.error.place.column as usize).saturating_sub(1);
-        let line = String::from_utf8_lossy(&self.line[..self.line.len().min(byte_max(self.line, column))]);
-        let line = line.trim_start_matches('\u{feff}');
+        let (line, column) = near(self.line, column);
         if line.trim().is_empty() {
             return head;
         }
-        let (shown, caret) = window(line, column, width.saturating_sub(4).max(16));
+        let (shown, caret) = window(&line, column, width.saturating_sub(4).max(16));
         format!("{head}\n  | {shown}\n  | {}^", " ".repeat(caret))
     }
 }
 
-/// How many bytes of a line can matter for an excerpt around a column.
-fn byte_max(line: &[u8], column: usize) -> usize {
-    column.saturating_mul(4).saturating_add(4096).min(line.len())
+/// Characters on each side of a place that may be shown.
+const NEAR: usize = 4096;
+
+/// What of a line stands around a column, and where in it the column is: a line can be very long.
+fn near(line: &[u8], column: usize) -> (String, usize) {
+    let mut line = line;
+    while let Some(rest) = line.strip_prefix("\u{feff}".as_bytes()) {
+        line = rest;
+    }
+    let start = column.saturating_sub(NEAR);
+    let chars = line.utf8_chunks().flat_map(|chunk| {
+        let broken = (!chunk.invalid().is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+        chunk.valid().chars().chain(broken)
+    });
+    (chars.skip(start).take(2 * NEAR).collect(), column - start)
 }
 
 /// A part of a line that holds a column, in at most `width` columns of the terminal, and where in it the
@@ -42,7 +53,8 @@ pub(crate) fn window(line: &str, column: usize, width: usize) -> (String, usize)
     let line = line.trim_end();
     let place = line.char_indices().nth(column).map_or(line.len(), |(place, _)| place);
     let (before, after) = line.split_at(place);
-    let mut left: Vec<char> = before.chars().rev().map(harmless).collect();
+    // The place may be far into a very long line.
+    let mut left: Vec<char> = before.chars().rev().take(width).map(harmless).collect();
     let kept = fitting(&left, width * 2 / 3);
     if kept < left.len() {
         left.truncate(kept);

@@ -3,25 +3,21 @@
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Json, RelayId, RelayKind, Scope};
 use antiphon_flow::consent;
-use antiphon_port::Branch;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::args::flows::Answers;
 use crate::chat::consent::may_last;
-use crate::output::notice;
-use crate::render::{Ink, Line, Page, paint, paragraphs, payload, unit};
+use crate::output::{complain, notice};
+use crate::render::{Ink, Line, Page, paint, unit};
+use crate::request::{self, IN_TIME, OVER, RUN, TIMEOUT, verdict};
 use crate::standing::{Asked, Standing};
 use crate::value::typed;
 
 /// Who answers here.
 pub(crate) const BY: &str = "user";
-/// Who answers when nobody does in time.
-const TIMEOUT: &str = "timeout";
-/// Who answers what nobody needs to any more.
-const RUN: &str = "run";
-/// Why an answer to that came too late.
-const OVER: &str = "the run had gone on without it";
+/// How much of a request is shown on however small a terminal.
+pub(crate) const LINES_MIN: usize = 6;
 /// The answer that needs an output besides.
 const TAKE_AS_DONE: &str = "take as done";
 
@@ -42,8 +38,10 @@ pub(crate) struct Decisions {
     always: Option<Scope>,
     reason: Option<String>,
     inputs: Vec<(String, Json)>,
-    /// What was given, until that is read.
-    given: Vec<RelayId>,
+    /// What was given, until it is read what became of it.
+    given: Vec<RelayResolved>,
+    /// Whether somebody else had decided what was decided here.
+    is_refused: bool,
     /// Why the last one that fits nothing does not.
     why: Option<String>,
 }
@@ -64,17 +62,20 @@ impl Decisions {
             }
             inputs.push((id, Json::from(value)));
         }
-        Ok(Self { open, always: always.map(Scope::from), reason, inputs, given: Vec::new(), why: None })
+        Ok(Self { open, always: always.map(Scope::from), reason, inputs, ..Self::default() })
+    }
+
+    /// Answers that were left for whoever goes on.
+    pub(crate) fn left(given: Vec<RelayResolved>) -> Self {
+        Self { given, ..Self::default() }
     }
 
     /// Those that what is asked now was waiting for; each is given once.
     pub(crate) fn ready(&mut self, standing: &Standing) -> Result<Vec<RelayResolved>> {
-        let mut ready = Vec::new();
-        let mut taken: Vec<RelayId> = Vec::new();
+        let mut ready: Vec<RelayResolved> = Vec::new();
         for (id, said) in std::mem::take(&mut self.open) {
             match standing.find(&id) {
-                Ok(asked) if !taken.contains(&asked.relay.id) => {
-                    taken.push(asked.relay.id.clone());
+                Ok(asked) if ready.iter().all(|ready| ready.relay_id != asked.relay.id) => {
                     let said = understood(asked, said);
                     let input = self
                         .inputs
@@ -94,31 +95,34 @@ impl Decisions {
                 }
             }
         }
-        self.given.extend(taken);
+        self.given.extend(ready.iter().cloned());
         Ok(ready)
     }
 
-    /// A request was answered: if nobody did so in time, what was decided about it here came too late.
+    /// A request was answered: if not with what was decided about it here, that came too late.
     pub(crate) fn resolved(&mut self, resolved: &RelayResolved, standing: &Standing) {
+        let given = self.given.iter().position(|given| given.relay_id == resolved.relay_id);
+        let given = given.map(|at| self.given.remove(at));
+        if given.as_ref().is_some_and(|given| is_taken(given, resolved)) {
+            return;
+        }
         let about = |id: &str| standing.find(id).is_ok_and(|asked| asked.relay.id == resolved.relay_id);
-        let is_given = self.given.contains(&resolved.relay_id);
-        self.given.retain(|given| *given != resolved.relay_id);
-        let why = match resolved.by.as_str() {
-            TIMEOUT => "nobody had answered in time",
-            RUN => OVER,
-            _ => return,
-        };
         let open = self.open.len();
         self.open.retain(|(id, _)| !about(id));
-        if is_given || self.open.len() < open {
-            late(&resolved.relay_id, why);
+        if given.is_some() || self.open.len() < open {
+            let told = late(&resolved.relay_id, &instead(resolved));
+            if [TIMEOUT, RUN].contains(&resolved.by.as_str()) {
+                return notice(&told);
+            }
+            self.is_refused = true;
+            complain(&told);
         }
     }
 
     /// Says which answers were given and nobody took: what they were to had gone by then.
     pub(crate) fn lament(&mut self) {
         for given in self.given.drain(..) {
-            late(&given, OVER);
+            notice(&late(&given.relay_id, OVER));
         }
     }
 
@@ -142,11 +146,21 @@ impl Decisions {
         self.open.is_empty()
     }
 
+    /// Whether somebody else had decided what was decided here.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_refused
+    }
+
     /// Says what was decided and never asked for.
     pub(crate) fn complain(&self) {
         if let (false, Some(why)) = (self.open.is_empty(), &self.why) {
             notice(&format!("error: {why}"));
         }
+    }
+
+    /// Whether something that was decided here had been decided before.
+    pub(crate) fn is_late(&self, standing: &Standing) -> bool {
+        self.open.iter().any(|(id, _)| standing.decided(id).is_some())
     }
 
     /// Why a decision fits nothing that is asked.
@@ -155,8 +169,24 @@ impl Decisions {
     }
 }
 
-fn late(relay: &RelayId, why: &str) {
-    notice(&format!("the answer to {relay} came too late: {why}"));
+/// That an answer was not taken.
+pub(crate) fn late(relay: &RelayId, why: &str) -> String {
+    format!("the answer to {relay} came too late: {why}")
+}
+
+/// What was decided instead.
+pub(crate) fn instead(resolved: &RelayResolved) -> String {
+    match resolved.by.as_str() {
+        TIMEOUT => IN_TIME.to_owned(),
+        RUN => OVER.to_owned(),
+        _ => format!("it was {}", verdict(resolved)),
+    }
+}
+
+/// Whether what was decided is what was given; a run may put a yes or no into its own words besides.
+pub(crate) fn is_taken(given: &RelayResolved, resolved: &RelayResolved) -> bool {
+    let answer = given.answer.as_ref().or(resolved.answer.as_ref()).cloned();
+    *resolved == RelayResolved { answer, ..given.clone() }
 }
 
 /// What a decision comes to for what is asked: where that is yes or no, a word for either is one; the output of work that
@@ -206,28 +236,49 @@ fn value(asked: &Asked, text: &str) -> Json {
 pub(super) struct Question {
     /// What.
     pub(super) asked: Asked,
+    /// Whether there was no room for all of it.
+    is_cut: bool,
     /// An answer that needs an output besides.
     chosen: Option<String>,
 }
 
 impl Question {
     pub(super) fn new(asked: Asked) -> Self {
-        Self { asked, chosen: None }
+        Self { asked, is_cut: false, chosen: None }
     }
 
-    /// The question as the terminal shows it, with the prompt for the answer.
-    pub(super) fn text(&self, page: Page) -> String {
-        let relay = &self.asked.relay;
-        let asks = Line::new().ink(Ink::Waiting, "? ").ink(Ink::Strong, &self.asked.node);
-        let mut lines = asks.plain("  ").plain(relay.prompt.as_deref().unwrap_or_default()).wrap(page.width);
-        if let Some(params) = &relay.params {
-            let about = paragraphs(Ink::Faint, &about(params), page.width.saturating_sub(2));
-            lines.extend(about.into_iter().take(8).map(|line| Line::new().plain("  ").join(line)));
+    /// The question on so many rows of a terminal, with the prompt for the answer.
+    pub(super) fn text(&mut self, page: Page, rows: usize) -> String {
+        let (options, width) = (self.options(page.width), page.width.saturating_sub(2));
+        let room = rows.saturating_sub(options.len() + 2).max(LINES_MIN);
+        let told = request::told(&self.asked.who(), &self.asked.relay, width);
+        let (told, is_cut) = request::fitted(told, room, "v shows them");
+        self.is_cut = is_cut;
+        self.shown(told, options, page)
+    }
+
+    /// All of it, if that was asked for and was not there before.
+    pub(super) fn whole(&mut self, line: &str, page: Page) -> Option<String> {
+        if !(self.is_cut && line.trim().eq_ignore_ascii_case("v")) {
+            return None;
         }
-        for (index, option) in relay.options.iter().flatten().enumerate() {
-            lines.push(Line::new().plain(format!("  {}) {option}", index + 1)));
-        }
-        paint(&lines, page.palette) + &self.prompt()
+        self.is_cut = false;
+        let told = request::told(&self.asked.who(), &self.asked.relay, page.width.saturating_sub(2));
+        Some(self.shown(told, self.options(page.width), page))
+    }
+
+    fn shown(&self, told: Vec<Line>, options: Vec<Line>, page: Page) -> String {
+        let marks = std::iter::once("? ").chain(std::iter::repeat("  "));
+        let told = marks.zip(told).map(|(mark, line)| Line::new().ink(Ink::Waiting, mark).join(line));
+        paint(&told.chain(options).collect::<Vec<_>>(), page.palette) + &self.prompt()
+    }
+
+    fn options(&self, width: usize) -> Vec<Line> {
+        let options = self.asked.relay.options.iter().flatten().enumerate();
+        let option = |(at, option): (usize, &String)| {
+            Line::new().plain(format!("  {}) {}", at + 1, unit::one_line(option))).wrap(width)
+        };
+        options.flat_map(option).collect()
     }
 
     /// What stands before the answer.
@@ -274,57 +325,6 @@ impl Question {
         let reason = (!why.trim().is_empty()).then(|| why.trim().to_owned());
         Ok(Some(resolved(&self.asked, &said, reason)))
     }
-}
-
-/// What a question is about: the text of content blocks, each with the node it comes from; anything else in brief.
-fn about(params: &Json) -> String {
-    let value = params.value();
-    let block = |block: &Value| {
-        let text = block.get("text")?.as_str()?.to_owned();
-        Some(match block.get("nodeId").and_then(Value::as_str) {
-            Some(node) => format!("{node}: {text}"),
-            None => text,
-        })
-    };
-    let blocks = value.as_array().and_then(|blocks| blocks.iter().map(block).collect::<Option<Vec<_>>>());
-    let Some(blocks) = blocks else { return payload::brief(params) };
-    blocks.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n")
-}
-
-/// How a branch is named on the command line.
-pub(crate) fn place(branch: &Branch) -> String {
-    match branch.branch.as_str() {
-        "main" => branch.session.to_string(),
-        name => format!("{} --branch {name}", branch.session),
-    }
-}
-
-/// What waits for people, with the command that answers it.
-pub(crate) fn pending(standing: &Standing, place: &str, page: Page) -> Vec<Line> {
-    let mut lines = vec![Line::new().ink(Ink::Waiting, "paused").plain(": waiting for a person")];
-    for asked in &standing.asked {
-        let relay = &asked.relay;
-        let prompt = relay.prompt.as_deref().map(unit::flat).unwrap_or_default();
-        lines.push(
-            Line::new().plain("  ").ink(Ink::Strong, &asked.node).plain("  ").plain(prompt).cut(page.width),
-        );
-        // What an agent asks that is talked with is no node's: the end of its id is enough.
-        let names = [asked.node.as_str(), unit::short(relay.id.as_str())];
-        let name = names.into_iter().find(|name| !name.is_empty() && standing.find(name).is_ok());
-        let name = name.unwrap_or(relay.id.as_str());
-        let resume = format!("    antiphon resume {place}");
-        let commands = match &relay.options {
-            Some(options) => options.iter().map(|option| format!("--answer '{name}={option}'")).collect(),
-            None if consent::is_asked(relay) => {
-                vec![format!("--approve {name}"), format!("--deny {name} --reason …")]
-            }
-            None => vec![format!("--answer '{name}=…'")],
-        };
-        lines.extend(
-            commands.iter().map(|command| Line::new().ink(Ink::Faint, format!("{resume} {command}"))),
-        );
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -63,6 +63,11 @@ impl Frame {
     }
 }
 
+/// How many rows the terminal has.
+pub(crate) fn rows() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(ROWS, |(_, rows)| rows.0.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

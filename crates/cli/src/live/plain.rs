@@ -3,6 +3,7 @@
 use antiphon_event::{Body, Event};
 
 use crate::render::{Ink, Line, status_ink, unit};
+use crate::request::verdict;
 use crate::standing::path_of;
 
 /// The line for an event; nothing for those that say nothing new to a person.
@@ -45,26 +46,20 @@ fn told(event: &Event) -> Option<(Ink, String)> {
             (Ink::Bad, format!("took longer than {}", unit::duration(timeout.timeout_ms)))
         }
         Body::Relay(relay) => {
-            let prompt = relay.prompt.as_deref().map(unit::flat).unwrap_or_default();
+            let prompt = relay.prompt.as_deref().map(unit::one_line).unwrap_or_default();
             (Ink::Waiting, format!("asks: {prompt} ({})", relay.id))
         }
-        Body::RelayResolved(resolved) => {
-            let said = match (resolved.approved, &resolved.answer) {
-                (_, Some(answer)) => format!("answered {}", unit::flat(&answer.to_text())),
-                (Some(true), None) => "approved".to_owned(),
-                (Some(false), None) => "denied".to_owned(),
-                (None, None) => "left unanswered".to_owned(),
-            };
-            let why = resolved.reason.as_deref().map(|why| format!(": {}", unit::flat(why)));
-            (Ink::Person, format!("{said} by {}{}", resolved.by, why.unwrap_or_default()))
-        }
+        Body::RelayResolved(resolved) => (Ink::Person, verdict(resolved)),
         Body::GuardrailResult(result) if !result.passed => {
             (Ink::Waiting, format!("guardrail {}: {}", result.guardrail_id, result.action))
         }
         Body::CancelRequested(request) => {
             (Ink::Waiting, format!("cancel requested by {}, {}", request.by, request.mode))
         }
-        Body::Resumed(_) if is_root => (Ink::Plain, "resumed".to_owned()),
+        Body::Resumed(resumed) if is_root => {
+            let place = resumed.folder.as_deref().map(|folder| format!(" in {}", unit::flat(folder)));
+            (Ink::Plain, format!("resumed{}", place.unwrap_or_default()))
+        }
         Body::RunStart(start) if is_root => (Ink::Plain, format!("flow {} started", start.graph_id)),
         Body::RunEnd(end) if is_root => {
             let word =

@@ -6,7 +6,7 @@ use antiphon_view::agents::{AgentRow, Agents};
 
 use super::payload::word;
 use super::status::status;
-use super::unit::{count, used};
+use super::unit::{count, flat, used};
 use super::{Ink, Line, Page, nothing, tree};
 
 /// Lays out all agents, children under their parents.
@@ -24,6 +24,12 @@ fn row(agent: &AgentRow) -> Line {
     let mut line = Line::new().ink(if agent.placeholder { Ink::Faint } else { Ink::Agent }, name);
     if let Some(id) = id.filter(|id| *id != name) {
         line = line.ink(Ink::Faint, format!(" ({id})"));
+    }
+    if let Some(role) = &agent.role {
+        line = line.plain("  ").plain(flat(role));
+    }
+    if let Some(model) = &agent.model {
+        line = line.ink(Ink::Faint, format!(" on {}", flat(model)));
     }
     line = line.plain("  ").join(status(&word(&agent.status)));
     if agent.runs > 1 {

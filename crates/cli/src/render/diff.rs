@@ -12,6 +12,7 @@ pub(crate) fn lines(diff: &Diff, page: Page) -> Vec<Line> {
     let mut lines = vec![Line::new().plain(match (diff.same, diff.common) {
         (true, _) => "the same, but for ids and times".to_owned(),
         (false, 0) => "different from the first event on".to_owned(),
+        (false, 1) => "the first event is identical".to_owned(),
         (false, common) => format!("the first {} events are identical", count(common)),
     })];
     let parts = [

@@ -44,6 +44,7 @@ fn title(node: &Node) -> Line {
         Level::Message => Line::new().ink(speaker(label), label.unwrap_or("message")),
         Level::Call => Line::new().ink(Ink::Tool, label.unwrap_or(id)),
         Level::Request => Line::new().ink(Ink::Waiting, "? ").ink(Ink::Plain, label.unwrap_or(id)),
+        Level::Moment => Line::new().ink(Ink::Faint, "• ").ink(Ink::Plain, label.unwrap_or(&node.id)),
     };
     if let Some(state) = &node.status {
         line = line.plain(" ").join(status(state));

@@ -4,7 +4,7 @@ use antiphon_event::Json;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::unit::flat;
+use super::unit::{flat, one_line};
 
 /// A payload on one line: `key: value, …` for an object, the text itself for a string, JSON for the rest.
 pub(crate) fn brief(json: &Json) -> String {
@@ -15,7 +15,7 @@ pub(crate) fn brief(json: &Json) -> String {
 pub(crate) fn brief_value(value: &Value) -> String {
     match value {
         Value::Object(members) => {
-            let members = members.iter().map(|(name, value)| format!("{name}: {}", flat(&text(value))));
+            let members = members.iter().map(|(name, value)| format!("{name}: {}", one_line(&text(value))));
             members.collect::<Vec<_>>().join(", ")
         }
         value => flat(&text(value)),
@@ -53,7 +53,8 @@ pub(crate) fn progress<'v>(
     last.map(|value| told(value) + if printed.is_empty() { "" } else { "\n" }).unwrap_or_default() + &printed
 }
 
-fn text(value: &Value) -> String {
+/// A text as it is, anything else as JSON.
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

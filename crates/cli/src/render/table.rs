@@ -45,6 +45,11 @@ impl Table {
         rows.map(|row| line(row, &widths, &sides).cut(width)).collect()
     }
 
+    /// Whether nothing has to give way on a page of so many columns.
+    pub(crate) fn fits(&self, page: usize) -> bool {
+        self.widths(usize::MAX / 2) == self.widths(page)
+    }
+
     fn widths(&self, page: usize) -> Vec<usize> {
         let mut widths: Vec<usize> =
             (0..self.columns.len()).map(|column| self.widest(column).min(page)).collect();

@@ -1,7 +1,7 @@
 //! The timeline: a table for each flow, with a bar for each attempt at a node and the agents inside.
 
 use antiphon_event::{AgentId, Timestamp};
-use antiphon_view::timeline::{Row, Run, RunKind, Timeline};
+use antiphon_view::timeline::{Mark, Row, Run, RunKind, Timeline};
 
 use super::bar::{Span, bar, whole};
 use super::status::{ink_of, status};
@@ -10,18 +10,17 @@ use super::{Ink, Line, Page, Side, Table, nothing};
 
 /// Lays out every flow, in the order they were heard of.
 pub(crate) fn lines(timeline: &Timeline, page: Page) -> Vec<Line> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<_> = timeline.marks().iter().map(|mark| told(mark, None, page)).collect();
     for run in timeline.runs().iter().filter(|run| run.kind == RunKind::Flow) {
         if !lines.is_empty() {
             lines.push(Line::new());
         }
         lines.extend(title(run).wrap(page.width));
         lines.extend(rows(timeline, run, page));
-        lines.extend(run.marks.iter().map(|mark| {
-            let node = mark.node_id.as_ref().map_or("", |node| node.as_str());
-            let line = Line::new().ink(Ink::Faint, "• ").ink(Ink::Strong, node).plain(" ").plain(&mark.text);
-            line.cut(page.width)
-        }));
+        lines.extend(run.marks.iter().map(|mark| told(mark, None, page)));
+        for inside in inside(timeline, run).filter(|inside| inside.kind == RunKind::Agent) {
+            lines.extend(inside.marks.iter().map(|mark| told(mark, Some(name(inside)), page)));
+        }
     }
     if lines.is_empty() { nothing("no flow ran") } else { lines }
 }
@@ -62,9 +61,8 @@ fn rows(timeline: &Timeline, run: &Run, page: Page) -> Vec<Line> {
             note(row),
         ]);
         for inside in row.inside.iter().filter_map(|id| timeline.run(id)) {
-            let name = inside.graph_id.as_deref().or(inside.agent_id.as_ref().map(AgentId::as_str));
             table.row(vec![
-                Line::new().ink(Ink::Faint, "└ ").ink(Ink::Agent, name.unwrap_or("run")),
+                Line::new().ink(Ink::Faint, "└ ").ink(Ink::Agent, name(inside)),
                 Line::new().ink(Ink::Faint, if inside.kind == RunKind::Flow { "flow" } else { "agent" }),
                 status(inside.status.as_str()),
                 since(run.started_at, inside.started_at),
@@ -75,6 +73,22 @@ fn rows(timeline: &Timeline, run: &Run, page: Page) -> Vec<Line> {
         }
     }
     table.lines(page.width)
+}
+
+/// What happened at a moment, and where: in a node, or in something that is named.
+fn told(mark: &Mark, name: Option<&str>, page: Page) -> Line {
+    let node = mark.node_id.as_ref().map(|node| node.as_str());
+    let at = name.or(node).map_or(Line::new(), |at| Line::new().ink(Ink::Strong, at).plain(" "));
+    Line::new().ink(Ink::Faint, "• ").join(at).plain(flat(&mark.text)).cut(page.width)
+}
+
+fn inside<'t>(timeline: &'t Timeline, run: &'t Run) -> impl Iterator<Item = &'t Run> {
+    run.rows.iter().flat_map(|row| &row.inside).filter_map(|id| timeline.run(id))
+}
+
+/// What people call what ran inside a node.
+fn name(run: &Run) -> &str {
+    run.graph_id.as_deref().or(run.agent_id.as_ref().map(AgentId::as_str)).unwrap_or("run")
 }
 
 fn node(row: &Row) -> String {

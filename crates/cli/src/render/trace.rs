@@ -59,8 +59,12 @@ fn name(span: &Span) -> Line {
         Some(SpanKind::Turn) => ("", Ink::Agent),
         None => ("", Ink::Faint),
     };
-    let id = if span.kind.is_none() { span.span_id.to_string() } else { String::new() };
-    let mut line = Line::new().ink(Ink::Faint, kind.0).ink(kind.1, span.name.as_deref().unwrap_or(&id));
+    let unnamed = || match span.kind {
+        Some(SpanKind::Turn) => "run".to_owned(),
+        Some(SpanKind::Input | SpanKind::Tool | SpanKind::Iteration | SpanKind::Node) => String::new(),
+        None => span.span_id.to_string(),
+    };
+    let mut line = Line::new().ink(Ink::Faint, kind.0).ink(kind.1, span.name.clone().unwrap_or_else(unnamed));
     if span.status == SpanStatus::Error {
         line = line.ink(Ink::Bad, " ✗");
     }

@@ -31,7 +31,11 @@ fn message(message: &Message, page: Page) -> Vec<Line> {
         Role::User => (Ink::Person, "user"),
         Role::Assistant => (Ink::Agent, "assistant"),
     };
-    let mut head = guide().ink(ink, message.agent.as_deref().unwrap_or(name));
+    let who = message.agent.as_deref().or(message.speaker.as_deref());
+    let mut head = guide().ink(ink, who.unwrap_or(name));
+    if let (None, Some(node)) = (who, &message.node_id) {
+        head = head.ink(Ink::Faint, format!(" in {node}"));
+    }
     head = head.ink(Ink::Faint, message.started_at.map(|at| format!("  {}", clock(at))).unwrap_or_default());
     if message.streaming {
         head = head.ink(Ink::Waiting, "  …");

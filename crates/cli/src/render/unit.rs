@@ -78,6 +78,11 @@ pub(crate) fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The same with the line ends to be seen, for what is not the same without them.
+pub(crate) fn one_line(text: &str) -> String {
+    text.trim().lines().map(flat).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ↵ ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

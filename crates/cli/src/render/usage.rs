@@ -7,7 +7,7 @@ use super::{Ink, Line, Page, Side, Table, nothing};
 
 /// Lays out what models, agents, nodes and runs used.
 pub(super) fn lines(usage: &Usage, page: Page) -> Vec<Line> {
-    if usage.total().calls == 0 {
+    if *usage.total() == Totals::default() {
         return nothing("no model was called");
     }
     let parts = [

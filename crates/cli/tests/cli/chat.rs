@@ -127,6 +127,8 @@ fn what_was_read_may_be_changed_by_whoever_goes_on() {
             ▸ write other.txt ?
             paused: waiting for a person
               write other.txt
+                content: new
+                write: no rule allows writing `other.txt` (really `<folder>/other.txt`)
                 antiphon resume <id> --approve w1:permission
                 antiphon resume <id> --deny w1:permission --reason …
             $ resume last --approve w1:permission
@@ -168,6 +170,7 @@ fn a_fork_of_a_conversation_is_talked_with_like_any_other() {
             ▸ bash touch made ?
             paused: waiting for a person
               bash touch made
+                bash: no rule allows `touch made`
                 antiphon resume <id> --branch other --approve c1:permission
                 antiphon resume <id> --branch other --deny c1:permission --reason …
             $ resume last --branch other --deny c1:permission
@@ -238,6 +241,7 @@ fn a_yes_from_elsewhere_may_hold_for_longer() {
             ▸ bash touch made ?
             paused: waiting for a person
               bash touch made
+                bash: no rule allows `touch made`
                 antiphon resume <id> --approve c1:permission
                 antiphon resume <id> --deny c1:permission --reason …
             $ resume last --approve c1:permission --always session
@@ -254,7 +258,7 @@ fn a_yes_from_elsewhere_may_hold_for_longer() {
             exit 3
             ▸ ask Which? ?
             paused: waiting for a person
-              ask Which?
+              Which?
                 antiphon resume <id> --answer 'c1:question=red'
                 antiphon resume <id> --answer 'c1:question=blue'
             $ resume last --approve c1:question --always project
@@ -291,6 +295,7 @@ fn what_needs_a_person_ends_the_chat_and_can_be_answered_later() {
             ▸ bash touch made ?
             paused: waiting for a person
               bash touch made
+                bash: no rule allows `touch made`
                 antiphon resume <id> --approve c1:permission
                 antiphon resume <id> --deny c1:permission --reason …
             $ chat --session last < more
@@ -298,6 +303,7 @@ fn what_needs_a_person_ends_the_chat_and_can_be_answered_later() {
             ▸ bash touch made ?
             paused: waiting for a person
               bash touch made
+                bash: no rule allows `touch made`
                 antiphon resume <id> --approve c1:permission
                 antiphon resume <id> --deny c1:permission --reason …
             $ resume last --approve c1:permission
@@ -314,6 +320,7 @@ fn what_needs_a_person_ends_the_chat_and_can_be_answered_later() {
             ▸ bash touch made ?
             paused: waiting for a person
               bash touch made
+                bash: no rule allows `touch made`
                 antiphon resume <id> --approve c1:permission
                 antiphon resume <id> --deny c1:permission --reason …
             $ resume last --deny c1:permission --reason no
@@ -326,7 +333,7 @@ fn what_needs_a_person_ends_the_chat_and_can_be_answered_later() {
             exit 3
             ▸ ask Which? ?
             paused: waiting for a person
-              ask Which?
+              Which?
                 antiphon resume <id> --answer 'c1:question=red'
                 antiphon resume <id> --answer 'c1:question=blue'
             $ resume last --answer c1:question=blue
@@ -494,6 +501,7 @@ fn a_chat_that_was_killed_goes_on_where_it_was() {
         ▸ bash sh slow.sh ?
         paused: waiting for a person
           bash sh slow.sh
+            `bash` had started, and nobody knows whether it did its work
             antiphon resume <id> --answer 'c1:in_doubt=run again'
             antiphon resume <id> --answer 'c1:in_doubt=take as done'
             antiphon resume <id> --answer 'c1:in_doubt=fail'

@@ -90,6 +90,155 @@ fn why_counts_events_of_types_nobody_knows() {
     .assert_eq(&fed(&["why", "2"], input).told());
 }
 
+/// What was said at a position, or why that is not known.
+#[track_caller]
+fn check_said(input: &str, args: &[&str], expected: Expect) {
+    expected.assert_eq(&fed(&[&["why"], args].concat(), input.as_bytes()).told());
+}
+
+/// Lines of users: session, branch, position and what they say.
+fn said(lines: &[(&str, &str, u64)]) -> String {
+    let line = |(session, branch, seq): &(&str, &str, u64)| {
+        format!(
+            "{{\"type\":\"user\",\"sessionId\":\"{session}\",\"branchId\":\"{branch}\",\"seq\":{seq},\"runId\":\"{session}{branch}{seq}\",\
+             \"content\":\"{session} {branch} {seq}\"}}\n"
+        )
+    };
+    lines.iter().map(line).collect()
+}
+
+#[test]
+fn why_tells_sessions_of_one_file_apart() {
+    let input = said(&[("s", "main", 1), ("s", "main", 2), ("s2", "main", 1)]);
+    check_said(
+        &input,
+        &["2"],
+        expect![[r#"
+        exit 0
+        #2    user  s main 2
+
+        0 steps back
+    "#]],
+    );
+    check_said(
+        &input,
+        &["1"],
+        expect![[r#"
+        exit 2
+        error: position 1 is on 2 sessions, say which with --session: s, s2
+    "#]],
+    );
+    check_said(
+        &input,
+        &["1", "--session", "s"],
+        expect![[r#"
+        exit 0
+        #1    user  s main 1
+
+        0 steps back
+    "#]],
+    );
+    check_said(
+        &input,
+        &["1", "--session", "2"],
+        expect![[r#"
+        exit 0
+        #1    user  s2 main 1
+
+        0 steps back
+    "#]],
+    );
+    check_said(
+        &input,
+        &["2", "--session", "s2"],
+        expect![[r#"
+        exit 2
+        error: there is no event at position 2 of session s2
+    "#]],
+    );
+}
+
+#[test]
+fn why_tells_branches_of_one_file_apart() {
+    let fork = "{\"type\":\"branch_created\",\"sessionId\":\"s\",\"branchId\":\"fork\",\"seq\":3,\"from\":{\"branchId\":\"main\",\"seq\":2}}\n";
+    let before = said(&[("s", "main", 1), ("s", "main", 2), ("s", "main", 3)]);
+    let input = [&before, fork, &said(&[("s", "fork", 4), ("s", "main", 4), ("s", "main", 5)])].concat();
+    check_said(
+        &input,
+        &["2"],
+        expect![[r#"
+        exit 0
+        #2    user  s main 2
+
+        0 steps back
+    "#]],
+    );
+    check_said(
+        &input,
+        &["5"],
+        expect![[r#"
+        exit 0
+        #5    user  s main 5
+
+        0 steps back
+    "#]],
+    );
+    check_said(
+        &input,
+        &["4"],
+        expect![[r#"
+        exit 2
+        error: position 4 is on 2 branches, say which with --branch: fork, main
+    "#]],
+    );
+    check_said(
+        &input,
+        &["4", "--branch", "fork"],
+        expect![[r#"
+        exit 0
+        #4    user  s fork 4
+
+        0 steps back
+    "#]],
+    );
+    check_said(
+        &input,
+        &["4", "--branch", "main"],
+        expect![[r#"
+        exit 0
+        #4    user  s main 4
+
+        0 steps back
+    "#]],
+    );
+    check_said(
+        &input,
+        &["2", "--branch", "fork"],
+        expect![[r#"
+        exit 0
+        #2    user  s main 2
+
+        0 steps back
+    "#]],
+    );
+    check_said(
+        &input,
+        &["5", "--branch", "fork"],
+        expect![[r#"
+        exit 2
+        error: there is no event at position 5 of branch fork
+    "#]],
+    );
+    check_said(
+        &input,
+        &["5", "--branch", "other"],
+        expect![[r#"
+        exit 2
+        error: there is no event at position 5 of branch other
+    "#]],
+    );
+}
+
 #[test]
 fn diff_of_two_positions_shows_what_came_between() {
     check(
@@ -133,6 +282,12 @@ fn diff_of_two_positions_shows_what_came_between() {
                      B      4  1,628     285  $0.0040
         "#]],
     );
+}
+
+#[test]
+fn diff_counts_what_is_identical_in_words() {
+    let ran = antiphon(&["diff", "simple-chat.jsonl@1", "simple-chat.jsonl@3"]);
+    assert!(ran.out.starts_with("the first event is identical\n"), "{}", ran.out);
 }
 
 #[test]

@@ -788,3 +788,22 @@ fn what_was_recorded_is_all_that_an_agent_hears() {
     "##]]
     .assert_eq(&told);
 }
+
+#[test]
+fn a_fixture_names_the_file_of_the_flow_that_was_recorded_and_no_other() {
+    let flow = |word: &str| format!("antiphon: 1\nnodes: {{{word}: {{function: \"'{word}'\"}}}}\n");
+    let place = Place::new(&[("one.yaml", &flow("one")), ("two.yaml", &flow("two"))]);
+    for (first, second, named) in
+        [("one.yaml", "two.yaml", false), ("two.yaml", "one.yaml", false), ("one.yaml", "one.yaml", true)]
+    {
+        place.run(&["run", first]);
+        place.run(&["run", second, "--session", "last"]);
+        let fixture = format!("{first}-{second}");
+        assert_eq!(place.run(&["record", "last", "--to", &fixture]).code, Some(0));
+        let about =
+            std::fs::read_to_string(place.path().join(&fixture).join("fixture.json")).expect("a fixture");
+        assert_eq!(about.contains("\"flow\": \"../one.yaml\""), named, "{about}");
+        let tested = place.run(&["test", &fixture]);
+        assert_eq!(tested.code, Some(0), "{}", tested.told());
+    }
+}

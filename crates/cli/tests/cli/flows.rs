@@ -234,6 +234,7 @@ fn a_flow_with_mistakes_is_refused_with_every_place() {
                |                  ^
               help: did you mean `shout`?
             missing.yaml: error: there is no such file
+              help: paths begin at the folder you are in
             $ check wrong.yaml --json
             exit 2
             {"file":"wrong.yaml","line":5,"column":22,"level":"error","message":"in the expression `inptu + '!'`: unknown name `inptu`","help":"did you mean `input`? (known are task, input, state, output, outputs, status, executions, item, memory)"}
@@ -390,5 +391,93 @@ nodes:
            |             ^
           help: did you mean `search`?
     "#]],
+    );
+}
+
+#[test]
+fn a_task_that_begins_like_json_and_is_none_is_told_as_such_where_text_would_not_do() {
+    let either = GREET.replace("string}", "[string, object]}");
+    check(
+        &[
+            ("sum.yaml", SUM),
+            ("greet.yaml", GREET),
+            ("either.yaml", &either),
+            ("task.json", "[\n  \"ä\" 1]\n"),
+            ("task.txt", "you\r\n"),
+        ],
+        "run sum.yaml --input [1
+         run sum.yaml --input @task.json
+         run sum.yaml --input one
+         run greet.yaml --input {no
+         run greet.yaml --input @task.txt
+         run either.yaml --input {no",
+        expect![[r#"
+            $ run sum.yaml --input [1
+            exit 2
+            error: --input begins like a list and is no JSON: EOF while parsing a list at line 1, column 2; mend it there, as the flow takes no text
+            $ run sum.yaml --input @task.json
+            exit 2
+            error: task.json begins like a list and is no JSON: expected `,` or `]` at line 2, column 7; mend it there, as the flow takes no text
+            $ run sum.yaml --input one
+            exit 2
+            error: the input does not fit the flow: "one" is not of type "array"
+            $ run greet.yaml --input {no
+            exit 0
+            hello {no!
+            session <id>
+            flow greet started
+            hello  started
+            hello  completed
+            shout  started
+            shout  completed
+            flow completed
+            $ run greet.yaml --input @task.txt
+            exit 0
+            hello you!
+            session <id>
+            flow greet started
+            hello  started
+            hello  completed
+            shout  started
+            shout  completed
+            flow completed
+            $ run either.yaml --input {no
+            exit 0
+            hello {no!
+            session <id>
+            flow either started
+            hello  started
+            hello  completed
+            shout  started
+            shout  completed
+            flow completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there_has_a_place_and_what_to_do() {
+    check(
+        &[("greet.yaml", GREET)],
+        "check gret.yaml
+         check --json gret.yaml
+         check --json flows/other.yaml
+         check .",
+        expect![[r#"
+            $ check gret.yaml
+            exit 2
+            gret.yaml: error: there is no such file
+              help: did you mean `greet.yaml`?
+            $ check --json gret.yaml
+            exit 2
+            {"file":"gret.yaml","line":1,"column":1,"level":"error","message":"there is no such file","help":"did you mean `greet.yaml`?"}
+            $ check --json flows/other.yaml
+            exit 2
+            {"file":"flows/other.yaml","line":1,"column":1,"level":"error","message":"there is no such file","help":"paths begin at the folder you are in"}
+            $ check .
+            exit 2
+            .: error: it is a directory
+              help: name a file in it
+        "#]],
     );
 }

@@ -153,7 +153,7 @@ fn a_line_without_end_is_refused_and_does_not_hide_the_next() {
             run   r1         1     10       5         1
             all              1     10       5         1
             standard input: line 1, column 16777217: the line is longer than 16777216 bytes
-              | …xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+              | …xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
               |                                                                  ^
             standard input: line 3, column 1: expected an event as a JSON object
               | nonsense

@@ -8,6 +8,7 @@ mod door;
 mod explain;
 mod fixtures;
 mod flows;
+mod folder;
 mod input;
 mod people;
 mod place;

@@ -98,7 +98,7 @@ fn a_run_waits_until_everything_is_answered_and_says_how() {
         $ resume last --approve gate
         exit 2
         session <id>
-        error: run <id> has ended: completed
+        error: <id>/gate:1:1:ask is not asked any more: it was approved by user
         $ sessions ls --limit 0
         exit 0
         (no sessions)
@@ -465,14 +465,14 @@ nodes:
         exit 3
         session <id>
         resumed
-        a  asks: `a` had started when its process died, and may or may not have done its work (<id>/a:1:1:doubt)
-        b  asks: `b` had started when its process died, and may or may not have done its work (<id>/b:1:1:doubt)
+        a  asks: `a` had started, and nobody knows whether it did its work (<id>/a:1:1:doubt)
+        b  asks: `b` had started, and nobody knows whether it did its work (<id>/b:1:1:doubt)
         paused: waiting for a person
-          a  `a` had started when its process died, and may or may not have done its work
+          a  `a` had started, and nobody knows whether it did its work
             antiphon resume <id> --branch cut --answer 'a=run again'
             antiphon resume <id> --branch cut --answer 'a=take as done'
             antiphon resume <id> --branch cut --answer 'a=fail'
-          b  `b` had started when its process died, and may or may not have done its work
+          b  `b` had started, and nobody knows whether it did its work
             antiphon resume <id> --branch cut --answer 'b=run again'
             antiphon resume <id> --branch cut --answer 'b=take as done'
             antiphon resume <id> --branch cut --answer 'b=fail'
@@ -487,8 +487,110 @@ nodes:
         b  cancelled: another node failed, and the flow fails fast
         flow failed
         failed: node failed
-    "#]].assert_eq(&place.tell(
+    "#]]
+    .assert_eq(&place.tell(
         "resume last --branch cut
          resume last --branch cut --answer a=fail --answer 'b=run again'",
     ));
+}
+
+#[test]
+fn all_that_a_yes_would_be_about_is_shown_with_its_line_ends() {
+    let flow = "\
+antiphon: 1
+models:
+  m: {provider: scripted, replies: [[{tool_call: {name: bash, input: {command: \"echo status\\nrm -rf build\", timeout_ms: 500}}}]]}
+nodes:
+  a: {agent: {model: m, tools: [bash]}}
+  pay: {human: {prompt: \"Pay 10 to Bob?\\nAnd 1,000,000 to Mallory.\"}}
+";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    let paused =
+        |told: String| told.split_once("paused: ").map_or(String::new(), |(_, after)| after.to_owned());
+    let asked = paused(place.tell("run flow.yaml"));
+    assert_eq!(paused(place.tell("sessions show last")), asked);
+    expect![[r#"
+        waiting for a person
+          pay  Pay 10 to Bob?
+            And 1,000,000 to Mallory.
+            antiphon resume <id> --approve pay
+            antiphon resume <id> --deny pay --reason …
+          a  bash echo status ↵
+            rm -rf build
+            timeout_ms: 500
+            bash: no rule allows `echo status` (a part of the line)
+            antiphon resume <id> --approve a
+            antiphon resume <id> --deny a --reason …
+        $ view permissions last
+        exit 0
+        ▶ waiting <id>/pay:1:1:ask Pay 10 to Bob? ↵ And 1,000,000 to Mallor…
+        ▶ waiting <id>/call_1_1:permission bash command: echo status ↵ rm -…
+
+        asked         request              kind        agent  about                                  status
+        pay:1:1:ask          approval           Pay 10 to Bob? ↵ And 1,000,000 to Ma…  pending
+        call_1_1:permission  permission  a      bash command: echo status ↵ rm -rf b…  pending
+        what ends with … is whole in `antiphon sessions events`, and with --json
+    "#]]
+    .assert_eq(&(asked + &place.tell("view permissions last")));
+}
+
+#[test]
+fn a_request_that_no_terminal_could_show_ends_with_how_much_is_left_out() {
+    let prompt = "line\\n".repeat(300);
+    let flow = format!("antiphon: 1\nnodes:\n  gate: {{human: {{prompt: \"{prompt}end\"}}}}\n");
+    let ran = Place::new(&[("flow.yaml", &flow)]).run(&["run", "flow.yaml"]);
+    let told = crate::place::plain(&ran.err);
+    assert_eq!(told.matches("    line\n").count(), 198, "{told}");
+    assert!(told.contains("    … 102 more lines: `antiphon sessions events <id>` has them all\n"), "{told}");
+}
+
+#[test]
+fn what_is_printed_to_be_run_is_one_argument_to_a_shell_whoever_chose_the_words() {
+    let flow = "\
+antiphon: 1
+nodes:
+  a: {human: {prompt: Which?, options: [\"red'; touch pwned; echo '\", \"a\\nb\", blue]}}
+";
+    let told = Place::new(&[("flow.yaml", flow)]).tell("run flow.yaml --store 'sqlite:an other.db'");
+    let after = told.split_once("paused: ").map_or("", |(_, after)| after);
+    expect![[r#"
+        waiting for a person
+          a  Which?
+            antiphon resume <id> --store 'sqlite:an other.db' --answer 'a=red'\''; touch pwned; echo '\'''
+            antiphon resume <id> --store 'sqlite:an other.db' --answer $'a=a\012b'
+            antiphon resume <id> --store 'sqlite:an other.db' --answer 'a=blue'
+    "#]]
+    .assert_eq(after);
+}
+
+#[test]
+fn what_an_agent_that_is_talked_with_asks_has_the_names_people_see() {
+    let agent = "\
+antiphon: 1
+model: {provider: scripted, replies: [[{tool_call: {name: bash, input: {command: touch made}}}], [{text: done}]]}
+tools: [bash]
+";
+    let place = Place::new(&[("agent.yaml", agent)]);
+    place.run(&["chat", "--agent", "agent.yaml", "--input", "go"]);
+    expect![[r#"
+        $ resume last --approve foo
+        exit 2
+        session <id>
+        error: nothing that is asked goes by foo; there are call_1_1:permission
+        $ resume last --approve call_1_1
+        exit 0
+        done
+        session <id>
+        resumed
+        approved by user
+        $ resume last --approve call_1_1
+        exit 2
+        session <id>
+        error: <id>/call_1_1:permission is not asked any more: it was approved by user
+    "#]]
+    .assert_eq(
+        &place.tell(
+            "resume last --approve foo\n resume last --approve call_1_1\n resume last --approve call_1_1",
+        ),
+    );
 }

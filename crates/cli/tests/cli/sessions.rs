@@ -382,6 +382,67 @@ fn a_head_that_was_set_back_is_told_and_nothing_goes_on_from_there() {
 }
 
 #[test]
+fn a_hole_in_a_history_is_told_by_whoever_reads_it_and_nothing_goes_on_over_it() {
+    let gate = "antiphon: 1\nnodes: {one: {function: \"1\"}, gate: {human: q}}\nedges: [one -> gate]\n";
+    let place = Place::new(&[("gate.yaml", gate)]);
+    place.run(&["run", "gate.yaml"]);
+    place.run(&["resume", "last", "--approve", "gate"]);
+    let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+    let second = "SELECT pos FROM record ORDER BY pos LIMIT 1 OFFSET 1";
+    assert_eq!(file.execute(&format!("DELETE FROM record WHERE pos = ({second})"), []), Ok(1));
+    let first: i64 =
+        file.query_row("SELECT last + 1 FROM record", [], |row| row.get(0)).expect("one is left");
+    let missing = format!("event {first} of ");
+    for line in
+        ["sessions ls", "sessions show last", "sessions events last", "sessions export last", "resume last"]
+    {
+        let told = place.run(&line.split(' ').collect::<Vec<_>>());
+        assert!(matches!(told.code, Some(1 | 2)), "{line}: {:?}", told.code);
+        assert!(told.err.contains(&missing) && told.err.contains("is missing"), "{line}: {}", told.err);
+    }
+    assert_eq!(place.run(&["verify", "last"]).code, Some(1));
+}
+
+#[test]
+fn branches_that_changed_names_are_told_and_so_are_exports_of_others() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    for name in ["one", "two"] {
+        place.run(&["fork", "last", "--at", "6", "--set", "n=40", "--branch", name]);
+    }
+    let export = place.run(&["sessions", "export", "last", "--branch", "one"]).out;
+    for (of, called) in [("one", "another"), ("one", "main"), ("main", "another")] {
+        let renamed = export.lines().map(|line| {
+            let mut event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            if event["branchId"] == of {
+                event["branchId"] = called.into();
+            }
+            format!("{event}\n")
+        });
+        fs::write(place.path().join("renamed"), renamed.collect::<String>()).expect("is writable");
+        let told = place.run(&["sessions", "import", "renamed"]);
+        assert!(told.err.contains("is not what was exported"), "{of} as {called}: {}", told.err);
+    }
+    let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+    let names = "UPDATE branch SET id = 'x' WHERE id = 'one';
+                 UPDATE branch SET id = 'one' WHERE id = 'two';
+                 UPDATE branch SET id = 'two' WHERE id = 'x'";
+    file.execute_batch(names).expect("is SQL");
+    expect![[r#"
+        $ verify last --branch one
+        exit 1
+        <id>/one was renamed: it was called <id>/two when it began
+        $ sessions show last --branch two
+        exit 2
+        error: kept/store.db: <id>/two was renamed: it was called <id>/one when it began; run `antiphon verify`
+        $ verify last
+        exit 0
+        <hash>  <id>/main, 12 events
+    "#]]
+        .assert_eq(&place.tell("verify last --branch one\nsessions show last --branch two\nverify last"));
+}
+
+#[test]
 fn a_head_that_was_kept_proves_a_history_and_a_changed_record_is_named() {
     let place = Place::new(&[("count.yaml", COUNT)]);
     place.run(&["run", "count.yaml"]);
@@ -520,4 +581,23 @@ fn an_import_that_is_killed_leaves_nothing() {
         let is_whole = listed.lines().count() == 1 && listed.contains("\"events\":20000");
         assert!(listed.is_empty() || is_whole, "killed after {written} bytes: {listed}");
     }
+}
+
+#[test]
+fn an_export_that_fails_leaves_the_one_that_was_there() {
+    let place = Place::new(&[("count.yaml", COUNT)]);
+    place.run(&["run", "count.yaml"]);
+    std::os::unix::fs::symlink("kept.jsonl", place.path().join("link.jsonl")).expect("a link");
+    let read = || fs::read_to_string(place.path().join("kept.jsonl")).expect("an export");
+    place.write("kept.jsonl", "old");
+    assert_eq!(place.run(&["sessions", "export", "last", "--to", "link.jsonl"]).code, Some(0));
+    let good = read();
+    assert_ne!(good, "old");
+    let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+    assert_eq!(file.execute("UPDATE branch SET seq = seq - 1", []), Ok(1));
+    assert_eq!(place.run(&["sessions", "export", "last", "--to", "link.jsonl"]).code, Some(2));
+    assert_eq!(read(), good);
+    let names = fs::read_dir(place.path()).expect("a folder").map(|entry| entry.expect("a file").file_name());
+    assert!(names.into_iter().all(|name| !name.to_string_lossy().ends_with(".part")));
+    assert_eq!(place.run(&["sessions", "export", "last", "--to", "/dev/full"]).code, Some(2));
 }

@@ -125,6 +125,88 @@ output: outputs.tell
     assert_eq!((end(child, err).0, &*out), (Some(0), "yes\n"));
 }
 
+const GATE: &str = "\
+antiphon: 1
+nodes:
+  first: {command: [sh, -c, 'until test -e go; do sleep 0.02; done'], effect: pure}
+  gate: {human: {prompt: \"Publish?\"}}
+  tell: {function: \"outputs.gate.approved ? 'published' : 'kept'\"}
+edges: [gate -> tell]
+output: outputs.tell
+";
+
+#[test]
+fn who_answers_what_another_has_answered_hears_what_that_was() {
+    let place = Place::new(&[("gate.yaml", GATE)]);
+    let (child, mut err) = start(&place, &["run", "gate.yaml"]);
+    until(&mut err, "gate  asks");
+    let taken = place.run(&["resume", "last", "--approve", "gate"]);
+    assert_eq!((taken.code, taken.err.contains("the answer was taken")), (Some(0), true), "{}", taken.err);
+    let late = place.run(&["resume", "last", "--deny", "gate", "--reason", "no"]);
+    assert_eq!((late.code, late.err.contains("it was approved by user")), (Some(2), true), "{}", late.err);
+    place.write("go", "");
+    assert_eq!(end(child, err).0, Some(0));
+    let over = place.run(&["resume", "last", "--deny", "gate"]);
+    assert_eq!((over.code, over.err.contains("it was approved by user")), (Some(2), true), "{}", over.err);
+}
+
+#[test]
+fn the_answer_that_was_left_first_wins_also_if_whoever_it_was_left_for_dies() {
+    let place = Place::new(&[("gate.yaml", GATE)]);
+    let (mut child, mut err) = start(&place, &["run", "gate.yaml"]);
+    until(&mut err, "gate  asks");
+    let id = Pid::from_raw(i32::try_from(child.id()).expect("an id"));
+    kill(id, Signal::SIGSTOP).expect("it runs");
+    let mut leaving = place.command(&["resume", "last", "--approve", "gate"]);
+    let mut leaving = leaving.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    until(&mut BufReader::new(leaving.stderr.take().expect("piped")), "the answer was left for it");
+    // It has said that it begins to leave it; it waits after that.
+    until_left(&place);
+    leaving.kill().expect("it waits");
+    leaving.wait().expect("it ended");
+    child.kill().expect("it is stopped");
+    child.wait().expect("it ended");
+    place.write("go", "");
+    let late = place.run(&["resume", "last", "--deny", "gate", "--reason", "no"]);
+    assert_eq!((late.code, &*late.out), (Some(2), "published\n"), "{}", late.err);
+    assert!(late.err.contains("came too late: it was approved by user"), "{}", late.err);
+}
+
+/// Waits until something is left for the process that runs a session.
+fn until_left(place: &Place) {
+    let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let left = || file.query_row("SELECT count(*) FROM inbox", [], |row| row.get::<_, u32>(0));
+    while left().unwrap_or(0) == 0 {
+        assert!(Instant::now() < deadline, "nothing was left");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn of_two_who_answer_at_once_one_is_heard_and_the_other_is_told() {
+    let flow = GATE.replace("until test -e go; do sleep 0.02; done", "true");
+    let place = Place::new(&[("gate.yaml", &flow)]);
+    for _ in 0..3 {
+        assert_eq!(place.run(&["run", "gate.yaml"]).code, Some(3));
+        let answer = |args: &[&str]| {
+            let mut command = place.command(&[&["resume", "last"], args].concat());
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("it starts")
+        };
+        let both = [answer(&["--approve", "gate"]), answer(&["--deny", "gate", "--reason", "no"])];
+        let mut came = both.map(|child| child.wait_with_output().expect("it ends"));
+        came.sort_by_key(|output| output.status.code());
+        let told = came.each_ref().map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+        assert_eq!(came.each_ref().map(|output| output.status.code()), [Some(0), Some(2)], "{told:?}");
+        assert!(told[1].contains("gate:1:1:ask"), "{}", told[1]);
+    }
+}
+
 #[test]
 fn a_reader_that_goes_away_does_not_stop_the_run() {
     let place = Place::new(&[("waits.yaml", WAITS)]);

@@ -83,6 +83,7 @@ fn a_tree_is_drawn_in_place_also_after_a_resize_and_questions_are_asked_inline()
     let screen = terminal.until(&["✓ talk", "wait"]);
     assert_eq!((screen.matches(" talk").count(), screen.matches(" wait").count()), (1, 1), "{screen}");
     terminal.tmux(&["resize-window", "-x", "80", "-y", "24"]);
+    terminal.until(&["1,234 tokens"]);
     place.write("go", "");
     terminal.until(&["? gate  Publish?", "talk: thinking about it", "yes or no"]);
     terminal.tmux(&["send-keys", "perhaps", "Enter"]);
@@ -132,4 +133,55 @@ fn a_terminal_that_moves_no_cursor_gets_lines_and_is_asked_all_the_same() {
     terminal.until(&["talk  started", "wait  completed", "? gate  Publish?"]);
     terminal.tmux(&["send-keys", "y", "Enter"]);
     terminal.until(&["gate  approved by user", "flow completed", "exit 0"]);
+}
+
+#[test]
+fn what_is_asked_is_shown_whole_or_with_how_much_is_left_out_and_the_key_for_it() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return;
+    }
+    let words: String = (0..150).map(|n| format!("word{n} ")).collect();
+    let flow = format!(
+        "\
+antiphon: 1
+models: {{m: {{provider: scripted, replies: [[{{tool_call: {{name: bash, input: {{command: \"echo {words}; touch evil\"}}}}}}], [{{text: ok}}]]}}}}
+nodes:
+  a: {{agent: {{model: m, tools: [bash]}}}}
+"
+    );
+    let place = Place::new(&[("flow.yaml", &flow)]);
+    let terminal = Terminal::start(&place, &["run", "flow.yaml"]);
+    let screen = terminal.until(&["? a  bash echo word0", "; touch evil", "no rule allows", "yes or no"]);
+    assert!(!screen.contains("more lines"), "{screen}");
+    terminal.tmux(&["send-keys", "C-d"]);
+    terminal.until(&["exit 3"]);
+    terminal.tmux(&["resize-window", "-x", "80", "-y", "12"]);
+    terminal.again(&["resume", "last"]);
+    let screen = terminal.until(&["more lines: v shows them", "yes or no"]);
+    assert!(screen.contains("? a  bash echo word0") && !screen.contains("evil"), "{screen}");
+    terminal.tmux(&["send-keys", "v", "Enter"]);
+    terminal.until(&["; touch evil", "no rule allows", "yes or no"]);
+    terminal.tmux(&["send-keys", "n", "Enter"]);
+    terminal.until(&["exit 0"]);
+    assert!(!place.path().join("evil").exists());
+}
+
+#[test]
+fn a_question_that_expires_says_so_and_what_was_typed_answers_nothing_else() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        return;
+    }
+    let flow = "\
+antiphon: 1
+nodes:
+  gate: {human: {prompt: \"Publish?\", timeout: 2s, on_timeout: reject}}
+  wait: {human: {prompt: \"And?\"}}
+";
+    let place = Place::new(&[("flow.yaml", flow)]);
+    let terminal = Terminal::start(&place, &["run", "flow.yaml"]);
+    terminal.until(&["? gate  Publish?", "yes or no"]);
+    terminal.tmux(&["send-keys", "yes", "Space", "but"]);
+    terminal.until(&["yes but", "(nobody had answered in time)", "? wait  And?"]);
+    terminal.tmux(&["send-keys", "n", "Enter"]);
+    terminal.until(&["\"reason\": \"nobody answered in time\"", "exit 0"]);
 }

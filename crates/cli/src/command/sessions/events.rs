@@ -1,7 +1,8 @@
 //! `antiphon sessions events` and `export`: the events of a branch as lines.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -38,9 +39,7 @@ pub(super) fn run(args: &Events, output: &mut Output) -> Result<()> {
 pub(super) fn export(args: &Export, output: &mut Output) -> Result<()> {
     let shelf = Shelf::open(&args.which.store)?;
     let branch = shelf.branch(&args.which.session, &args.which.branch)?;
-    let failed = |path: &std::path::Path| format!("{} cannot be written", path.display());
-    let file = args.to.as_deref().map(|path| File::create(path).with_context(|| failed(path))).transpose()?;
-    let mut file = file.map(BufWriter::new);
+    let mut file = args.to.as_deref().map(Draft::begin).transpose()?;
     let head = shelf.journal.head(&branch).wait()?;
     let mut after = 0;
     while after < head.seq {
@@ -55,14 +54,68 @@ pub(super) fn export(args: &Export, output: &mut Output) -> Result<()> {
             proof::note(&mut event, exported.hash, head);
             let line = event.to_json();
             match &mut file {
-                Some(file) => writeln!(file, "{line}")?,
+                Some(file) => file.line(&line)?,
                 None => output.text(&format!("{line}\n"))?,
             }
         }
     }
-    if let Some(mut file) = file {
-        file.flush()?;
-        file.get_ref().sync_all()?;
+    file.map_or(Ok(()), Draft::finish)
+}
+
+/// A file that is written beside the one it is to be, and takes its place when it is whole.
+struct Draft {
+    to: PathBuf,
+    /// What there is until then; nothing for what is no file and cannot be replaced, such as a pipe.
+    beside: Option<PathBuf>,
+    out: BufWriter<File>,
+}
+
+impl Draft {
+    fn begin(to: &Path) -> Result<Self> {
+        let failed = || format!("{} cannot be written", to.display());
+        let known = fs::metadata(to).ok();
+        if known.as_ref().is_some_and(|known| !known.is_file()) {
+            let out = BufWriter::new(File::create(to).with_context(failed)?);
+            return Ok(Self { to: to.to_owned(), beside: None, out });
+        }
+        // What a link leads to is replaced, and not the link; what may not be written is not replaced either.
+        let to = match &known {
+            Some(_) => File::options().write(true).open(to).and_then(|_| fs::canonicalize(to)),
+            None => Ok(to.to_owned()),
+        };
+        let to = to.with_context(failed)?;
+        let mut name = to.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let beside = to.with_file_name(name);
+        let file = File::create_new(&beside).with_context(failed)?;
+        let draft = Self { to, beside: Some(beside), out: BufWriter::new(file) };
+        if let Some(known) = known {
+            draft.out.get_ref().set_permissions(known.permissions()).with_context(failed)?;
+        }
+        Ok(draft)
     }
-    Ok(())
+
+    fn line(&mut self, line: &str) -> Result<()> {
+        writeln!(self.out, "{line}").with_context(|| format!("{} cannot be written", self.to.display()))
+    }
+
+    fn finish(mut self) -> Result<()> {
+        let failed = || format!("{} cannot be written", self.to.display());
+        self.out.flush().with_context(failed)?;
+        if let Some(beside) = &self.beside {
+            self.out.get_ref().sync_all().with_context(failed)?;
+            fs::rename(beside, &self.to).with_context(failed)?;
+            self.beside = None;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let Some(beside) = &self.beside {
+            // What is not whole is of no use; if it stays, nothing is lost.
+            let _ = fs::remove_file(beside);
+        }
+    }
 }

@@ -32,8 +32,7 @@ pub(super) fn run(args: &Import, output: &mut Output) -> Result<()> {
 /// The events, proved by what their old journal said about them and without it, and with the moment they came here.
 fn read(args: &Import) -> Result<Vec<Event>> {
     let kept = proof::kept(args.head.as_deref())?;
-    let reading =
-        Reading { keep_going: false, at: None, branch: "main".to_owned(), store: args.store.clone() };
+    let reading = Reading { keep_going: false, at: None, branch: None, store: args.store.clone() };
     let mut proof = Proof::default();
     let mut last = None;
     Input::new(args.file.as_slice(), &reading).each(&mut |event: Event| {

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use crate::args::sessions::Show;
-use crate::live::ask;
+use crate::hint;
 use crate::output::Output;
 use crate::render::{Ink, Line, paint, paragraphs, timeline, unit};
 use crate::standing::Standing;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
     let standing = Standing::of(&events);
     if !standing.asked.is_empty() {
         lines.push(Line::new());
-        lines.extend(ask::pending(&standing, &ask::place(&branch), page));
+        lines.extend(hint::pending(&standing, &hint::place(&branch, shelf.hint()), page));
     }
     let engine = Engine::new(shelf.journal);
     let looked = task::wait(async { Ok(engine.look(&branch, args.at, None).await) })?;
