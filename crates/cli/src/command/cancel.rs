@@ -1,7 +1,7 @@
 //! `antiphon cancel`: stops a run, whichever process it is in, or in none.
 
 use antiphon_event::body::lifecycle::CancelRequested;
-use antiphon_event::{Body, Event, Mode, RunId};
+use antiphon_event::{Body, Event, Mode, NodeStatus, RunId};
 use antiphon_port::Fault;
 use anyhow::Result;
 
@@ -26,16 +26,19 @@ pub(crate) fn run(args: &Cancel) -> Result<Exit> {
     over(&branch, &standing)?;
     match shelf.journal.claim(&branch.session) {
         Err(Fault::Owned { by, .. }) => {
-            let run = standing.root.map_or_else(|| RunId::from(""), |root| root.run);
+            let run = standing.root.as_ref().map_or_else(|| RunId::from(""), |root| root.run.clone());
             let event = Event::new(
                 run,
                 Body::CancelRequested(CancelRequested { by: BY.to_owned(), mode: mode.clone() }),
             );
-            if left::reach(&shelf, &branch, &[event])? == Reached::Owner {
+            let reached = left::reach(&shelf, &branch, &[event])?;
+            // It may have obeyed last of all and died before it said so: only the journal knows.
+            let now = Standing::of(&shelf.events(&branch, None)?);
+            if reached == Reached::Owner || is_cancelled(&standing, &now) {
                 notice(&format!("the session is running{}: it was asked to stop", of(by)));
                 return Ok(Exit::Done);
             }
-            over(&branch, &Standing::of(&shelf.events(&branch, None)?))?;
+            over(&branch, &now)?;
         }
         // Given back at once: the engine claims it itself.
         claimed => drop(claimed?),
@@ -49,6 +52,14 @@ pub(crate) fn run(args: &Cancel) -> Result<Exit> {
         notice(&format!("session {}: run {} is {}", report.session, report.run, word(report.outcome)));
         Ok(Exit::Done)
     })
+}
+
+/// Whether the run that was at work before has been cancelled since.
+fn is_cancelled(before: &Standing, now: &Standing) -> bool {
+    match (&before.root, &now.root) {
+        (Some(before), Some(now)) => before.run == now.run && now.ended == Some(NodeStatus::Cancelled),
+        _ => false,
+    }
 }
 
 fn word(outcome: antiphon_runtime::Outcome) -> &'static str {
