@@ -6,7 +6,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use antiphon_event::body::flow::Telemetry;
+use antiphon_event::body::flow::{NodeError, Telemetry};
 use antiphon_event::{ErrorCode, Json, StopReason};
 use serde_json::Value;
 
@@ -53,6 +53,8 @@ pub struct Failure {
     pub message: String,
     /// The bound that was reached, if that is why.
     pub bound: Option<Box<Bound>>,
+    /// Whether it is not for a program to try again: the work may have been done, or a person has decided.
+    pub is_final: bool,
 }
 
 /// A bound of a run, seen from a node that reached it: the node fails, and with it the run whose bound it is.
@@ -99,7 +101,24 @@ impl Failure {
 
     /// A failure of a kind that programs know.
     pub fn of(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), bound: None }
+        Self { code, message: message.into(), bound: None, is_final: false }
+    }
+
+    /// The same, not for a program to try again.
+    #[must_use]
+    pub(crate) fn for_good(self) -> Self {
+        Self { is_final: true, ..self }
+    }
+}
+
+impl From<&NodeError> for Failure {
+    fn from(error: &NodeError) -> Self {
+        Self {
+            code: error.code.clone().unwrap_or(ErrorCode::Failed),
+            message: error.message.clone(),
+            bound: Bound::read(error.limit.as_ref(), error.limit_around).map(Box::new),
+            is_final: error.retryable == Some(false),
+        }
     }
 }
 

@@ -536,6 +536,20 @@ impl Scheduler {
         failed.filter_map(|(node, spot)| Some((self.flow.id(node), spot.rare().error.as_deref()?)))
     }
 
+    /// Whether another attempt at the run might do again what may have been done in it, if that matters, or what a person
+    /// has decided against.
+    pub fn is_final(&self, writes: bool) -> bool {
+        let is_decided = |code| matches!(code, Some(&ErrorCode::InDoubt | &ErrorCode::Guardrail));
+        self.spots.iter().enumerate().any(|(node, spot)| match (spot.status, &spot.rare().error) {
+            (Status::Failed, Some(error)) => {
+                error.retryable == Some(false) && (writes || is_decided(error.code.as_ref()))
+            }
+            // It was cut off.
+            (Status::Cancelled, _) => writes && self.flow.node(node).writes(),
+            _ => false,
+        })
+    }
+
     /// How long it has been at work if it is `now`.
     pub fn worked_until(&self, now: Timestamp) -> u64 {
         let since =

@@ -360,6 +360,12 @@ impl Tree {
             .collect()
     }
 
+    /// Whether what a run does is not to be done twice, as the node says whose work it is.
+    fn is_work_that_writes(&self, machine: usize) -> bool {
+        let Some((around, attempt)) = self.machines[machine].parent else { return true };
+        self.machines[around].mind.as_flow().is_none_or(|flow| flow.flow().node(attempt.node).writes())
+    }
+
     /// What the run inside a node comes to for the node, once it has ended.
     pub(crate) fn result(&self, machine: usize) -> Option<Result<Reply, Failure>> {
         let Machine { mind, end, bound, is_void: false, .. } = &self.machines[machine] else { return None };
@@ -380,7 +386,10 @@ impl Tree {
                 Ok(reply)
             }
             NodeStatus::Cancelled => Err(Failure::of(ErrorCode::Cancelled, "the run inside was cancelled")),
-            _ => Err(Failure::of(ErrorCode::Failed, why(scheduler, end))),
+            _ => {
+                let failure = Failure::of(ErrorCode::Failed, why(scheduler, end));
+                Err(Failure { is_final: scheduler.is_final(self.is_work_that_writes(machine)), ..failure })
+            }
         })
     }
 }

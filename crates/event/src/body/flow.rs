@@ -110,6 +110,8 @@ pub struct NodeError {
     /// How many flows further out the run is whose bound it is; absent if it is that of the node.
     #[serde(default, deserialize_with = "maybe")]
     pub limit_around: Option<u32>,
+    /// False if it is not for a program to try again: its work may have been done, or a person has decided.
+    pub retryable: Option<bool>,
     /// Members of a later version.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

@@ -10,10 +10,12 @@ use antiphon_event::{
 use serde_json::Map;
 
 use super::effect::Wants;
+use super::end::node_error;
 use super::settle::take_out;
 use super::spot::{Known, Prevented, Queue, Rare, Spot, Status, Why};
 use super::{Attempt, Effect, Phase, Scheduler};
 use crate::definition::{EdgeIndex, NodeIndex, Work};
+use crate::function::Failure;
 
 impl Scheduler {
     /// Takes in an event of this run; events of other runs and of later versions change nothing.
@@ -56,7 +58,8 @@ impl Scheduler {
             (Body::Error(error), Some(node)) => {
                 let code = error.code.as_deref().map(Into::into);
                 let (message, extra) = (error.message.clone(), Map::new());
-                let error = NodeError { code, message, limit: None, limit_around: None, extra };
+                let retryable = error.retryable;
+                let error = NodeError { code, message, limit: None, limit_around: None, retryable, extra };
                 self.spots[node].keep().error = Some(Box::new(error));
             }
             (Body::CancelRequested(request), _) => self.cancel_requested(&request.by, &request.mode, wants),
@@ -151,10 +154,8 @@ impl Scheduler {
 
     /// An attempt took too long: it has failed, whatever it still gives.
     fn overran(&mut self, node: NodeIndex, timeout_ms: u64, wants: Wants<'_>) {
-        let message = format!("it took longer than {timeout_ms} ms");
-        let code = Some(ErrorCode::Timeout);
-        let error = NodeError { code, message, limit: None, limit_around: None, extra: Map::new() };
-        self.spots[node].keep().prevented = Some(Prevented::Failed(error));
+        let failure = Failure::of(ErrorCode::Timeout, format!("it took longer than {timeout_ms} ms"));
+        self.spots[node].keep().prevented = Some(Prevented::Failed(node_error(failure)));
         self.unfollow(node);
         self.follow.push_back(node);
         wants(Effect::Stop(self.attempt(node)));
@@ -275,6 +276,7 @@ impl Scheduler {
         }
         self.pass_edges(node);
         self.settle(node, Status::Skipped);
+        self.report(node);
     }
 
     fn moved(&mut self, transition: &EdgeTransition) {

@@ -273,7 +273,7 @@ impl Scheduler {
             }
             (Why::InDoubt, _) => {
                 let failure = Failure::of(ErrorCode::InDoubt, reason());
-                self.gave_up(attempt, failure, now, &mut events);
+                self.gave_up(attempt, failure.for_good(), now, &mut events);
             }
             (Why::Hook, _) if resolved.approved == Some(true) => {
                 self.start_guarded(self.next_attempt(node), relay.params.clone(), now, &mut events);
@@ -288,7 +288,7 @@ impl Scheduler {
             }
             (Why::GuardOutput, _) => {
                 let failure = Failure::of(ErrorCode::Guardrail, relay.prompt.clone().unwrap_or_default());
-                self.gave_up(attempt, failure, now, &mut events);
+                self.gave_up(attempt, failure.for_good(), now, &mut events);
             }
         }
         events

@@ -71,11 +71,10 @@ impl Scheduler {
         match prevented {
             Prevented::Rerouted(to) => self.reroute(attempt, to.as_str(), now, &mut events),
             Prevented::Failed(error) => {
-                let code = error.code.clone().unwrap_or(ErrorCode::Failed);
-                let failure = Failure::of(code, error.message.clone());
+                let failure = Failure::from(error);
                 match failure.code {
                     // A person has decided it.
-                    ErrorCode::Guardrail => self.gave_up(attempt, failure, now, &mut events),
+                    ErrorCode::Guardrail => self.gave_up(attempt, failure.for_good(), now, &mut events),
                     _ => self.failed(attempt, failure, now, &mut events),
                 }
             }
@@ -400,6 +399,7 @@ impl Scheduler {
             };
             return events.push(self.node_event(now, attempt.node, Body::NodeRetry(Box::new(retry))));
         }
+        let failure = if self.in_doubt(attempt, &failure) { failure.for_good() } else { failure };
         self.gave_up(attempt, failure, now, events);
     }
 
@@ -409,7 +409,12 @@ impl Scheduler {
         if failure.code == ErrorCode::Cancelled || self.may_repeat(attempt, &failure) {
             return self.failed(attempt, failure, now, events);
         }
-        self.gave_up(attempt, failure, now, events);
+        self.gave_up(attempt, failure.for_good(), now, events);
+    }
+
+    /// Whether an attempt may have done its work although it failed, and may not be repeated unasked.
+    fn in_doubt(&self, attempt: Attempt, failure: &Failure) -> bool {
+        failure.is_final || (failure.code == ErrorCode::Timeout && !self.may_repeat(attempt, failure))
     }
 
     /// Whether an attempt that may have done its work may be repeated unasked.
@@ -446,9 +451,8 @@ impl Scheduler {
         let node = &self.flow.node(attempt.node);
         let is_done = self.spots[attempt.node].rare().deputy.is_some();
         let retry = node.retry.as_ref().filter(|_| self.may_start() && !is_done)?;
-        let in_doubt = failure.code == ErrorCode::Timeout && !self.may_repeat(attempt, failure);
         let tries = self.spots[attempt.node].rare().retries + 1;
-        if in_doubt || !retry.allows(tries, failure.code.as_str()) {
+        if self.in_doubt(attempt, failure) || !retry.allows(tries, failure.code.as_str()) {
             return None;
         }
         Some(retry.delay(tries, now.dice).as_millis() as u64)
@@ -466,7 +470,7 @@ impl Scheduler {
         let error = system::Error {
             message: failure.message.clone(),
             code: Some(failure.code.to_string()),
-            retryable: None,
+            retryable: failure.is_final.then_some(false),
             limit,
             limit_around,
         };
@@ -492,11 +496,11 @@ impl Scheduler {
             self.completed(attempt, reply, Guarding::Full, now, &mut events);
             return events;
         }
-        let error = self.spots[node].rare().error.as_ref();
-        let message = error.map_or("it failed", |error| error.message.as_str());
-        let message = format!("{message}; and its fallback `{}` did not help", self.flow.id(deputy));
-        let code = error.and_then(|error| error.code.clone()).unwrap_or(ErrorCode::Failed);
-        self.lost(attempt, Failure::of(code, message), now, &mut events);
+        let error = self.spots[node].rare().error.as_deref();
+        let failure = error.map_or_else(|| Failure::new("it failed"), Failure::from);
+        let message =
+            format!("{}; and its fallback `{}` did not help", failure.message, self.flow.id(deputy));
+        self.lost(attempt, Failure { message, bound: None, ..failure }, now, &mut events);
         events
     }
 
@@ -582,5 +586,12 @@ pub(super) fn fits(bytes: usize) -> Result<(), String> {
 
 pub(super) fn node_error(failure: Failure) -> NodeError {
     let (limit, limit_around) = Bound::write(failure.bound.as_deref());
-    NodeError { code: Some(failure.code), message: failure.message, limit, limit_around, extra: Map::new() }
+    NodeError {
+        code: Some(failure.code),
+        message: failure.message,
+        limit,
+        limit_around,
+        retryable: failure.is_final.then_some(false),
+        extra: Map::new(),
+    }
 }

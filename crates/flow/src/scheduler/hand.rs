@@ -44,9 +44,10 @@ impl Scheduler {
     }
 
     /// What a node gets that does not wait for all its sources: others may complete while it works, and what it got
-    /// stays what it got.
+    /// stays what it got. So it is with an entry that something leads to, and with what a loop comes back to.
     pub(super) fn early_input(&self, node: NodeIndex) -> Option<Json> {
-        (self.flow.node(node).join != Join::All).then(|| self.given(node))
+        let more_may_come = self.flow.node(node).join != Join::All || self.spots[node].undecided > 0;
+        more_may_come.then(|| self.given(node))
     }
 
     /// The sources of the live edges that lead to a node, in the order the edges were declared.

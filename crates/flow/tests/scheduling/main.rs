@@ -993,6 +993,39 @@ fn what_a_node_got_stays_what_it_got_whoever_else_completes_meanwhile() {
 }
 
 #[test]
+fn what_a_node_got_that_does_not_wait_for_what_leads_to_it_stays_what_it_got() {
+    check("a:entry > b:entry:retry2 | start | finish a | see b | fail b | due b | see b", expect![[r#"
+        start     run a, run b
+        finish a  wait
+        see b     gets "task"
+        fail b    delay b 10
+        due b     run b~2
+        see b     gets "task"
+    "#]]);
+    check(
+        "e > x > t:retry2 > s:any, e > s, s >1 t | start | give e=e | give s=s | see t | give x=x | see t",
+        expect![[r#"
+            start     run e
+            give e=e  run x, run s
+            give s=s  run t, run s#2
+            see t     gets "s"
+            give x=x  wait
+            see t     gets "s"
+        "#]],
+    );
+}
+
+#[test]
+fn a_fallback_that_has_run_as_often_as_it_may_does_not_help() {
+    check("a:or=z, b:or=z, z:x1 | start | fail a | finish z | fail b", expect![[r#"
+        start     run a, run b
+        fail a    run z
+        finish z  wait
+        fail b    skip z, end FAILED node_failed
+    "#]]);
+}
+
+#[test]
 fn an_expression_that_fails_waits_for_its_next_attempt_and_for_its_fallback() {
     check(
         "a:broken:retry2 > b | start | due a | due a",

@@ -6,7 +6,8 @@
 //! (nothing else does as its output), and first of all `broken`: an expression that fails. So does the condition of the
 //! arrow `>broken`.
 //! Before the flow: `fail-fast`, `max2`, `limit3`. Instead of a flow: `each3`, the items `0`, `1` and `2` of a map.
-//! Where every node has an edge that leads to it, the first one is the entry. The step `see a` shows what `a` gets,
+//! The entries are those that say so right after their id, as `a:entry`; where none does and every node has an edge that
+//! leads to it, the first one is. The step `see a` shows what `a` gets,
 //! `why a` why it was skipped last, `given` what the run gave, `worked` how long it was at work and `took` how long it took,
 //! and `hours pass` leaves it without a process. `give a=text` finishes `a` with an output, and `part a=text` says what the
 //! run inside it had come to when that ended in vain.
@@ -273,9 +274,11 @@ fn flow(line: &str) -> Flow {
         return around.of_items(0, count).expect("it is a map");
     }
     let mut builder: Builder = Flow::new("table").limits(limits).on_failure(policy);
-    if order.iter().all(|id| edges.iter().any(|edge| edge.to == *id)) {
+    if !line.contains(":entry") && order.iter().all(|id| edges.iter().any(|edge| edge.to == *id)) {
         builder = builder.entry(&order[0]);
     }
+    let entries = line.split_whitespace().filter_map(|word| word.trim_end_matches(',').split_once(":entry"));
+    builder = entries.fold(builder, |builder, (id, _)| builder.entry(id));
     for id in order {
         let node = nodes.remove(&id).expect("each id is listed once");
         builder = builder.node(id, node);
@@ -341,7 +344,7 @@ fn told_about(node: Node, part: &str) -> Node {
         "pure" => node.effect(Class::Pure),
         "isolate" => node.isolate(),
         "text" => node.output(Schema::compile(serde_json::json!({"type": "string"})).expect("a schema")),
-        "alone" => node,
+        "alone" | "entry" => node,
         other => panic!("nothing about a node is called {other}"),
     }
 }

@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, FlowNodeId, Mode};
+use antiphon_flow::guard::{Action, Check, Guard};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
-use antiphon_flow::{Class, Edge, Flow, Formula, Human, Limits, Node, OnTimeout};
+use antiphon_flow::{Class, Edge, Flow, Formula, Human, Limits, Node, OnFailure, OnTimeout};
 use antiphon_runtime::{Engine, Function, Invocation, Outcome, Run, TaskClock};
 use expect_test::{Expect, expect};
 
@@ -447,13 +449,73 @@ async fn a_write_inside_that_was_cut_off_is_not_done_again_unasked() {
         ("a question in a map", each(never().effect(Class::Human)), retry.clone(), 2),
     ] {
         let node = node.timeout(Duration::from_millis(150)).retry(retry);
-        let flow = Flow::new("outer").node("s", node).build().expect("sound");
-        let engine = engine();
-        let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
-        run.wait().await.expect("no fault");
-        let starts = events(&run).await.iter().filter(|event| is_start_of(event, "s")).count();
-        assert_eq!(starts, attempts, "{name}");
+        assert_eq!(attempts_at(node).await, attempts, "{name}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_have_been_done_inside_is_not_done_again_for_the_node_around_it() {
+    let inner = |node: Node| Flow::new("inner").node("x", node).build().expect("sound");
+    let flow = |node: Node| Node::flow(inner(node));
+    let each = |node: Node| Node::map(formula("[1]"), node);
+    let slow = || never().timeout(Duration::from_millis(150));
+    let on = || Retry { on: vec!["timeout".to_owned()], ..Retry::new(1) };
+    let led_nowhere = |node: Node| {
+        let edge = Edge::new("x", "y").when(formula("1 / output > 0"));
+        Node::flow(Flow::new("inner").node("x", node).node("y", zero()).edge(edge).build().expect("sound"))
+    };
+    let beside_one_that_fails = |node: Node| {
+        let fails = Node::expression("1 / 0").expect("an expression");
+        let flow = Flow::new("inner").on_failure(OnFailure::FailFast).node("x", node).node("y", fails);
+        Node::flow(flow.build().expect("sound"))
+    };
+    for (name, node, attempts) in [
+        ("a write that took too long", flow(slow()), 1),
+        ("one in a map", each(slow()), 1),
+        ("one further in", flow(flow(slow())), 1),
+        ("one that is asked for", flow(slow().retry(on())), 2),
+        ("one that may be done twice", flow(slow().idempotent()), 2),
+        ("one in a flow that may be done twice", flow(slow()).idempotent(), 2),
+        ("a look that took too long", flow(slow().effect(Class::Read)), 2),
+        ("a write that led nowhere", led_nowhere(zero()), 1),
+        ("a look that led nowhere", led_nowhere(zero().effect(Class::Read)), 2),
+        ("a write that was cut off", beside_one_that_fails(never()), 1),
+        ("a look that was cut off", beside_one_that_fails(never().effect(Class::Read)), 2),
+    ] {
+        assert_eq!(attempts_at(node.retry(Retry::new(1))).await, attempts, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_let_fail_inside_is_not_done_again_for_the_node_around_it() {
+    let check = Check::Length { min: None, max: Some(1) };
+    let guard = Guard { id: "short".into(), check, action: Action::Block };
+    let work = Node::expression("'done'").expect("an expression").guard_output(guard);
+    let inner = Flow::new("inner").node("x", work).build().expect("sound");
+    let flow = Flow::new("outer").node("s", Node::flow(inner).idempotent().retry(Retry::new(1)));
+    let engine = engine();
+    let mut run =
+        engine.start(flow.build().expect("sound"), Invocation::new("text")).await.expect("accepted");
+    let relay = run.wait().await.expect("no fault").relays[0].clone();
+    run.answer(RelayResolved { approved: None, answer: Some("fail".into()), ..yes(relay) })
+        .await
+        .expect("taken");
+    let report = run.wait().await.expect("no fault");
+    assert_eq!(report.outcome, Outcome::Failed);
+    assert_eq!(events(&run).await.iter().filter(|event| is_start_of(event, "s")).count(), 1);
+}
+
+fn zero() -> Node {
+    Node::function(Function::new(async |_| Ok(serde_json::json!(0))))
+}
+
+/// How many times a node is attempted that is all there is.
+async fn attempts_at(node: Node) -> usize {
+    let flow = Flow::new("outer").node("s", node).build().expect("sound");
+    let engine = engine();
+    let mut run = engine.start(flow, Invocation::new("text")).await.expect("accepted");
+    run.wait().await.expect("no fault");
+    events(&run).await.iter().filter(|event| is_start_of(event, "s")).count()
 }
 
 fn is_start_of(event: &Event, node: &str) -> bool {
