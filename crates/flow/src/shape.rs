@@ -33,6 +33,8 @@ pub struct Shape {
     pub(crate) layers: usize,
     /// The node that takes over for each; items of a map have none.
     pub(crate) fallback: Vec<Option<NodeIndex>>,
+    /// The nodes that only take over for others.
+    pub(crate) deputies: Vec<NodeIndex>,
     /// Sets of nodes whose coming to rest matters.
     pub(crate) regions: Vec<Region>,
     /// The regions each node is in.
@@ -72,6 +74,7 @@ impl Shape {
         shape.walk(nodes.len());
         shape.enter(nodes.len());
         shape.find_layers(nodes.len());
+        shape.deputies = (0..nodes.len()).filter(|node| shape.layer[*node].is_none()).collect();
         if shape.hands_over {
             shape.back = shape.ends.iter().map(|(from, _)| *from != usize::MAX).collect();
             shape.enter(nodes.len());

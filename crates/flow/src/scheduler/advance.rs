@@ -58,15 +58,27 @@ impl Scheduler {
 
     /// Whether everything is to be cut off at once.
     fn must_stop(&self) -> bool {
-        let fail_fast = self.failed > 0 && self.flow.settings().on_failure == OnFailure::FailFast;
-        let is_over = fail_fast || self.cancel == Some(Mode::Now) || self.limit.is_some();
+        let is_over = self.fails_fast() || self.cancel == Some(Mode::Now) || self.limit.is_some();
         is_over && self.executing + self.paused > 0
     }
 
     /// Whether anything new may start.
     pub(super) fn may_start(&self) -> bool {
-        let fail_fast = self.failed > 0 && self.flow.settings().on_failure == OnFailure::FailFast;
-        self.cancel.is_none() && self.limit.is_none() && !fail_fast
+        self.cancel.is_none() && self.limit.is_none() && !self.fails_fast()
+    }
+
+    fn fails_fast(&self) -> bool {
+        self.flow.settings().on_failure == OnFailure::FailFast && self.own(Status::Failed) > 0
+    }
+
+    /// How many nodes have come to this, without those that took over for others: what that comes to, the others say.
+    pub(super) fn own(&self, status: Status) -> usize {
+        let count = if status == Status::Failed { self.failed } else { self.cancelled };
+        if count == 0 {
+            return 0;
+        }
+        let deputies = self.flow.shape().deputies.iter();
+        count - deputies.filter(|deputy| self.spots[**deputy].status == status).count()
     }
 
     /// That layers have ended, which is still to be told.

@@ -97,7 +97,7 @@ impl Scheduler {
             return self.stop(now);
         }
         let stuck = self.pending_nodes().next().is_some();
-        let (status, reason) = match (self.failed, &self.cancel, self.cancelled) {
+        let (status, reason) = match (self.own(Status::Failed), &self.cancel, self.own(Status::Cancelled)) {
             (1.., ..) => (NodeStatus::Failed, Some(StopReason::NodeFailed)),
             (0, Some(_), _) | (0, None, 1..) => (NodeStatus::Cancelled, Some(StopReason::Cancelled)),
             (0, None, 0) if stuck => (NodeStatus::Failed, Some(StopReason::Stalled)),

@@ -994,14 +994,17 @@ fn what_a_node_got_stays_what_it_got_whoever_else_completes_meanwhile() {
 
 #[test]
 fn what_a_node_got_that_does_not_wait_for_what_leads_to_it_stays_what_it_got() {
-    check("a:entry > b:entry:retry2 | start | finish a | see b | fail b | due b | see b", expect![[r#"
+    check(
+        "a:entry > b:entry:retry2 | start | finish a | see b | fail b | due b | see b",
+        expect![[r#"
         start     run a, run b
         finish a  wait
         see b     gets "task"
         fail b    delay b 10
         due b     run b~2
         see b     gets "task"
-    "#]]);
+    "#]],
+    );
     check(
         "e > x > t:retry2 > s:any, e > s, s >1 t | start | give e=e | give s=s | see t | give x=x | see t",
         expect![[r#"
@@ -1017,12 +1020,46 @@ fn what_a_node_got_that_does_not_wait_for_what_leads_to_it_stays_what_it_got() {
 
 #[test]
 fn a_fallback_that_has_run_as_often_as_it_may_does_not_help() {
-    check("a:or=z, b:or=z, z:x1 | start | fail a | finish z | fail b", expect![[r#"
+    check(
+        "a:or=z, b:or=z, z:x1 | start | fail a | finish z | fail b",
+        expect![[r#"
         start     run a, run b
         fail a    run z
         finish z  wait
         fail b    skip z, end FAILED node_failed
-    "#]]);
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_fallback_came_to_counts_for_whom_it_took_over() {
+    check(
+        "a:or=z:isolate > b, z:alone | start | fail a | fail z | finish b",
+        expect![[r#"
+            start     run a
+            fail a    run z
+            fail z    run b
+            finish b  end COMPLETED
+        "#]],
+    );
+    check(
+        "fail-fast a:or=z:isolate > b, c, z:alone | start | fail a | fail z | finish c | finish b",
+        expect![[r#"
+            start     run a, run c
+            fail a    run z
+            fail z    run b
+            finish c  wait
+            finish b  end COMPLETED
+        "#]],
+    );
+    check(
+        "fail-fast a:or=z, c, z:alone | start | fail a | fail z",
+        expect![[r#"
+            start   run a, run c
+            fail a  run z
+            fail z  cancel c, end FAILED node_failed
+        "#]],
+    );
 }
 
 #[test]
