@@ -256,7 +256,7 @@ async fn open(journey: Journey) -> Result<Opened, Refused> {
     } else {
         driver.tell(0, Input::Start)?;
     }
-    driver.accept().await?;
+    driver.accept_patiently().await?;
     Ok(Opened { run, task: tokio::spawn(driver.run()), is_old })
 }
 
@@ -297,7 +297,7 @@ async fn end(parts: &Arc<Parts>, place: &Branch, events: &[Event], start: usize)
             driver.stop_agent(machine, "run".to_owned(), Mode::Now);
         }
     }
-    Ok(driver.accept().await?)
+    Ok(driver.accept_patiently().await?)
 }
 
 /// Builds the machines of a run again from its events, and of those it called.

@@ -12,12 +12,11 @@ use antiphon_port::environment;
 use antiphon_process::Group;
 
 use crate::function::Call;
-use antiphon_event::body::tool::ToolProgress;
 use antiphon_event::secret::Secrets;
-use antiphon_event::{Body, ErrorCode, Json};
+use antiphon_event::{ErrorCode, Json};
 use antiphon_flow::Command;
 use antiphon_flow::function::{Failure, Reply};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 use tokio::time::{Instant, sleep_until};
@@ -40,6 +39,7 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
     let program = command.run.first().cloned().unwrap_or_default();
     let given = environment(&command.env).map_err(fail)?;
     let secrets = Secrets::of(given.clone().into_iter().chain(inherited()));
+    let _room = antiphon_process::room().await;
     let input = antiphon_process::input(call.input.to_text().into_owned().into_bytes()).await;
     let input = input.map_err(|error| fail(format!("`{program}` was not started: {error}")))?;
     let (mut child, group) = spawn(&command, given, input, &call)?;
@@ -126,7 +126,7 @@ async fn read_all(pipe: Option<impl AsyncRead + Unpin>, group: &Group) -> Result
     Ok(printed)
 }
 
-/// Passes on what is written to stderr as progress, some times a second and not without end, and keeps the end of it.
+/// Passes on what is written to stderr, some times a second and not without end, and keeps the end of it.
 async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call, secrets: &Secrets) -> String {
     let Some(mut pipe) = pipe else { return String::new() };
     let mut kept: Vec<u8> = Vec::new();
@@ -190,17 +190,8 @@ impl Pieces<'_> {
             return;
         }
         self.said += 1;
-        let (run, Call { node, execution, attempt, .. }) = (self.call.run(), &self.call);
-        let id = format!("{run}/{node}:{execution}:{attempt}");
         let text = String::from_utf8_lossy(&bytes);
-        let text = self.secrets.hide(&text);
-        let progress = ToolProgress {
-            id: format!("{id}:stderr:{}", self.said).into(),
-            tool_call_id: id.into(),
-            name: node.to_string(),
-            content: Json::from(json!({"stream": "stderr", "text": text})),
-        };
-        self.call.mouth().tell(Body::ToolProgress(progress)).await;
+        self.call.remark("stderr", self.secrets.hide(&text).into_owned()).await;
     }
 }
 

@@ -51,6 +51,8 @@ const BATCH_KEPT: usize = 64;
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 /// How often an append that the outside refused for a moment is repeated.
 const APPENDS_MAX: u32 = 20;
+/// For how long while somebody waits to hear whether a run is accepted.
+const ACCEPTED_WITHIN: Duration = Duration::from_secs(3);
 
 /// What is due at some moment.
 #[derive(Debug)]
@@ -533,7 +535,7 @@ impl Driver {
 
     /// Appends what has gathered; when it is durable, does what it asks for.
     async fn commit(&mut self) -> Result<(), Fault> {
-        self.append_all().await?;
+        self.append_all(None).await?;
         if !self.effects.is_empty() {
             self.sprint.begin(self.effects.len());
             let mut effects = std::mem::take(&mut self.effects);
@@ -548,11 +550,12 @@ impl Driver {
         Ok(())
     }
 
-    async fn append_all(&mut self) -> Result<(), Fault> {
+    /// Appends what has gathered; what the outside refuses for a moment until some time at most.
+    async fn append_all(&mut self, until: Option<Instant>) -> Result<(), Fault> {
         if !self.batch.is_empty() {
             let mark = self.keeper.mark(self.seq, &self.batch);
             let batch = Batch::take(&mut self.batch).expect("it was just seen not to be empty");
-            self.append(batch).await?;
+            self.append(batch, until).await?;
             if let Some(head) = mark {
                 self.save(head);
             }
@@ -560,7 +563,8 @@ impl Driver {
         Ok(())
     }
 
-    async fn append(&mut self, batch: Batch) -> Result<(), Fault> {
+    async fn append(&mut self, batch: Batch, until: Option<Instant>) -> Result<(), Fault> {
+        let may_wait = || until.is_none_or(|until| Instant::now() < until);
         for tried in 1.. {
             let mut ack = self.parts.journal.append(&self.branch, self.seq, batch.clone());
             let at_once = (&mut ack).now_or_never();
@@ -581,7 +585,7 @@ impl Driver {
                     }
                     return Ok(());
                 }
-                Err(fault) if fault.is_passing() && tried < APPENDS_MAX => {
+                Err(fault) if fault.is_passing() && tried < APPENDS_MAX && may_wait() => {
                     tracing::warn!(%fault, tried, "the journal would not take it; trying again");
                     tokio::time::sleep(Duration::from_millis(10 * u64::from(tried))).await;
                 }
@@ -619,8 +623,17 @@ impl Driver {
     /// Appends what was decided before the driver began to run, so that whoever started it knows it is accepted.
     /// It is acted upon by the driver.
     pub(crate) async fn accept(&mut self) -> Result<(), Fault> {
+        self.accept_until(Some(Instant::now() + ACCEPTED_WITHIN)).await
+    }
+
+    /// The same by a run that is under way, which has all the time it takes.
+    pub(crate) async fn accept_patiently(&mut self) -> Result<(), Fault> {
+        self.accept_until(None).await
+    }
+
+    async fn accept_until(&mut self, until: Option<Instant>) -> Result<(), Fault> {
         self.settle();
-        self.append_all().await
+        self.append_all(until).await
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use antiphon_event::body::content::Text;
+use antiphon_event::body::flow::Diagnostic;
 use antiphon_event::{Body, BranchId, FlowNodeId, Json, RunId};
 use antiphon_flow::function::{Code, Failure, Reply};
 use antiphon_flow::state::State;
@@ -128,6 +129,16 @@ impl Call {
     pub async fn say(&self, text: impl Into<String>) {
         let id = format!("{}/{}:{}", self.run(), self.node, self.execution);
         self.mouth().tell(Body::Text(Text { id: id.into(), content: text.into(), provenance: None })).await;
+    }
+
+    /// Says something to whoever watches that is no part of the conversation.
+    pub(crate) async fn remark(&self, source: &str, mut message: String) {
+        message.truncate(message.trim_end().len());
+        if message.is_empty() {
+            return;
+        }
+        let (level, source) = ("info".to_owned(), source.to_owned());
+        self.mouth().tell(Body::Diagnostic(Diagnostic { level, source, message })).await;
     }
 }
 

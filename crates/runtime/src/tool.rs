@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use antiphon_agent::machine::Returned;
-use antiphon_event::body::tool::{ToolProgress, is_piece};
-use antiphon_event::{Body, CallId, ErrorCode, Json};
+use antiphon_event::body::tool::is_piece;
+use antiphon_event::{CallId, ErrorCode, Json};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_port::{Future, Progress, Reach, Tool, ToolCall, ToolReply};
 use futures_util::FutureExt;
@@ -69,29 +68,24 @@ fn overrun(timeout: Duration) -> Failure {
     Failure::of(ErrorCode::Timeout, message)
 }
 
-/// Where what a tool says goes: to the readers of the node whose work it is; and how many pieces it has printed.
-struct Node(Call, String, AtomicU32);
+/// Where what a tool says goes: to the readers of the node whose work it is. There is no call that it could be the progress
+/// of.
+struct Node(Call);
 
 impl Progress for Node {
     fn say(&self, content: Json) -> Future<()> {
-        let id = format!("{}/{}:{}", self.0.run(), self.0.node, self.0.execution);
-        let own = if is_piece(&content) {
-            format!("{id}:progress:{}", self.2.fetch_add(1, Ordering::Relaxed) + 1)
-        } else {
-            format!("{id}:progress")
-        };
-        let progress =
-            ToolProgress { id: own.into(), tool_call_id: id.into(), name: self.1.clone(), content };
-        let mouth = self.0.mouth();
-        Box::pin(async move { mouth.tell(Body::ToolProgress(progress)).await })
+        let printed = if is_piece(&content) { content.value()["text"].take() } else { content.value() };
+        let message = Json::from(printed).to_text().into_owned();
+        let call = self.0.clone();
+        Box::pin(async move { call.remark("tool", message).await })
     }
 }
 
 /// Calls a tool as the work of a node.
 pub(crate) fn of_node(tool: Arc<dyn Tool>, call: Call) -> Future<Result<Reply, Failure>> {
     Box::pin(async move {
-        let (input, key, name) = (call.input.clone(), call.key().into(), tool.spec().name.clone());
-        let progress = Arc::new(Node(call, name, AtomicU32::new(0)));
+        let (input, key) = (call.input.clone(), call.key().into());
+        let progress = Arc::new(Node(call));
         // Whoever wrote the flow put it there.
         let call = ToolCall { input, key, progress, reach: Reach::everything() };
         run(&*tool, call).await.map(|reply| Reply::new(reply.output))

@@ -394,6 +394,9 @@ impl Tree {
     }
 }
 
+/// How many of the nodes that failed in a run are told of to the node around it.
+const FAILURES_TOLD: usize = 10;
+
 /// What an agent may spend, as flows say it.
 fn bounds(agent: &Definition) -> Limits {
     let limits = &agent.limits;
@@ -406,12 +409,17 @@ fn bounds(agent: &Definition) -> Limits {
 }
 
 fn why(scheduler: &Scheduler, end: &RunEnd) -> String {
-    let failures: Vec<String> =
-        scheduler.failures().map(|(node, error)| format!("`{node}`: {}", error.message)).collect();
-    match (failures.as_slice(), &end.reason) {
+    let mut failures = scheduler.failures();
+    let told = failures.by_ref().take(FAILURES_TOLD);
+    let mut told: Vec<String> = told.map(|(node, error)| format!("`{node}`: {}", error.message)).collect();
+    let more = failures.count();
+    if more > 0 {
+        told.push(format!("and {more} more"));
+    }
+    match (told.as_slice(), &end.reason) {
         ([], Some(reason)) => format!("the run inside ended: {reason}"),
         ([], None) => "the run inside failed".to_owned(),
-        (failures, _) => failures.join("; "),
+        (told, _) => told.join("; "),
     }
 }
 

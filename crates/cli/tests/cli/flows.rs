@@ -2,6 +2,7 @@
 
 use expect_test::{Expect, expect};
 
+use crate::door;
 use crate::place::Place;
 
 const GREET: &str = "\
@@ -480,4 +481,39 @@ fn a_file_that_is_not_there_has_a_place_and_what_to_do() {
               help: name a file in it
         "#]],
     );
+}
+
+#[test]
+fn more_programs_than_there_may_be_open_files_for_wait_for_their_turn() {
+    let flow = "\
+antiphon: 1
+nodes:
+  all: {map: {over: task, node: {command: [sh, -c, 'sleep 0.1; cat'], effect: pure}}}
+";
+    let items: Vec<String> = (0..200).map(|item| item.to_string()).collect();
+    let place = Place::new(&[("all.yaml", flow), ("items.json", &format!("[{}]", items.join(",")))]);
+    let whole = place.command(&["run", "all.yaml", "--input", "@items.json"]);
+    let mut few = std::process::Command::new("sh");
+    few.arg("-c").arg("ulimit -n 256 && exec \"$0\" \"$@\"");
+    few.arg(whole.get_program()).args(whole.get_args()).current_dir(place.path());
+    few.env("ANTIPHON_STORE", "memory:");
+    let ran = door::feed(few, b"");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.out.trim(), serde_json::to_string(&items).expect("it is text"));
+}
+
+#[test]
+fn what_a_program_says_while_it_works_is_no_call_that_never_ends() {
+    let flow = "\
+antiphon: 1
+nodes:
+  a: {command: [sh, -c, 'echo working >&2; echo done']}
+";
+    let place = Place::new(&[("a.yaml", flow)]);
+    let ran = place.run(&["run", "a.yaml", "--json"]);
+    assert!(ran.out.contains(r#""level":"info","source":"stderr","message":"working"}"#), "{}", ran.out);
+    for view in ["tools", "risk", "nested"] {
+        let shown = place.run(&["view", view, "last"]).out;
+        assert!(!shown.contains("running") && !shown.contains("unknown"), "{shown}");
+    }
 }
