@@ -18,7 +18,7 @@ use antiphon_flow::Refusal;
 use antiphon_runtime::{Outcome, Report, Run};
 use anyhow::Result;
 use nix::sys::termios::{FlushArg, tcflush};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::exit::Exit;
@@ -53,6 +53,19 @@ pub(crate) struct Live<'o> {
     interrupted: u32,
 }
 
+/// Hears that a run is to be cancelled: opened before the run begins, so that nothing is missed.
+pub(crate) struct Ears {
+    interrupt: Signal,
+    farewell: Farewell,
+}
+
+impl Ears {
+    /// Begins to listen.
+    pub(crate) fn open() -> io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, farewell: Farewell::new()? })
+    }
+}
+
 impl<'o> Live<'o> {
     /// Shows event lines, or progress: as a tree in a terminal, as lines elsewhere.
     pub(crate) fn new(json: bool, decisions: Decisions, store: String, output: &'o mut Output) -> Self {
@@ -81,8 +94,8 @@ impl<'o> Live<'o> {
     }
 
     /// Watches the events after a position until the run has ended, or nobody here can get it further.
-    pub(crate) async fn follow(mut self, mut run: Run, after: u64) -> Result<Exit> {
-        let (mut interrupt, mut farewell) = (signal(SignalKind::interrupt())?, Farewell::new()?);
+    pub(crate) async fn follow(mut self, mut run: Run, after: u64, ears: Ears) -> Result<Exit> {
+        let Ears { mut interrupt, mut farewell } = ears;
         self.place = hint::place(run.branch(), &self.store);
         let mut tail = run.events_after(after);
         let mut frames = tokio::time::interval(FRAME);

@@ -1,7 +1,7 @@
 //! Commands that are left for the process that runs a session, and whether they reach it.
 //!
 //! That process may come to rest, or die, before it has looked: then nobody has them, and whoever left them does what is
-//! to be done. Whether it took an answer only the journal says. Start reading at [`answer`].
+//! to be done. Whether it took an answer only the journal says. Start reading at [`answer`] and [`Watch::wait`].
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -31,8 +31,6 @@ pub(crate) enum Became {
     Late(String),
     /// The other process has not looked yet; whether answers to the same were left before.
     Waiting(bool),
-    /// Nobody runs the session any more, and these are still there.
-    Nobodys(Vec<RelayResolved>),
 }
 
 /// Who has what was left.
@@ -44,15 +42,14 @@ pub(crate) enum Reached {
     Nobody,
 }
 
-/// Leaves answers for the process that runs a session, and waits until the journal says what became of them. What is
-/// asked is known up to a position.
+/// Leaves answers for the process that runs a session. What is asked is known up to a position.
 pub(crate) fn answer(
     shelf: &Shelf,
     branch: &Branch,
     answers: Vec<RelayResolved>,
     standing: Standing,
     after: u64,
-) -> Result<Became> {
+) -> Result<Watch> {
     let mut first = None;
     for answer in &answers {
         let asked = standing.asked.iter().find(|asked| asked.relay.id == answer.relay_id);
@@ -61,39 +58,7 @@ pub(crate) fn answer(
         let number = shelf.journal.send(&branch.session, &command.to_json()).wait()?;
         first.get_or_insert(number);
     }
-    let mut watch = Watch { open: answers, late: Vec::new(), standing, after };
-    let since = Instant::now();
-    loop {
-        watch.look(shelf, branch)?;
-        if !watch.open.is_empty() && since.elapsed() < PATIENCE_FOR_ANSWERS {
-            match shelf.journal.claim(&branch.session) {
-                Err(Fault::Owned { .. }) => {
-                    sleep(PAUSE);
-                    continue;
-                }
-                // Given back at once: whoever goes on with it claims it.
-                claimed => drop(claimed?),
-            }
-            // It may have taken them last of all.
-            watch.look(shelf, branch)?;
-            if !watch.open.is_empty() {
-                return Ok(Became::Nobodys(watch.open));
-            }
-        }
-        if !watch.late.is_empty() {
-            return Ok(Became::Late(watch.late.join("\n")));
-        }
-        if watch.open.is_empty() {
-            return Ok(Became::Taken);
-        }
-        let left = shelf.journal.take(&branch.session, 0).wait()?;
-        let before = left.iter().filter(|sent| first.is_some_and(|first| sent.number < first));
-        return Ok(Became::Waiting(
-            before
-                .filter_map(answered)
-                .any(|earlier| watch.open.iter().any(|open| open.relay_id == earlier.relay_id)),
-        ));
-    }
+    Ok(Watch { open: answers, late: Vec::new(), first, standing, after })
 }
 
 /// The answer that was left, if it is one.
@@ -104,18 +69,68 @@ fn answered(sent: &Sent) -> Option<RelayResolved> {
     }
 }
 
-/// Answers and what the journal says about them.
-struct Watch {
+/// Answers that were left, and what the journal says about them.
+pub(crate) struct Watch {
     open: Vec<RelayResolved>,
     /// Why those were not taken that were not.
     late: Vec<String>,
+    /// The number that the first of them was left under.
+    first: Option<u64>,
     standing: Standing,
     /// How far it was read.
     after: u64,
 }
 
 impl Watch {
-    fn look(&mut self, store: &Shelf, branch: &Branch) -> Result<()> {
+    /// Those of which the journal says nothing.
+    pub(crate) fn open(&self) -> &[RelayResolved] {
+        &self.open
+    }
+
+    /// Waits until the journal says what became of all of them; nothing if some are there and nobody runs the session any
+    /// more.
+    pub(crate) fn wait(&mut self, shelf: &Shelf, branch: &Branch) -> Result<Option<Became>> {
+        let since = Instant::now();
+        loop {
+            if let Some(became) = self.look(shelf, branch)? {
+                return Ok(Some(became));
+            }
+            if since.elapsed() >= PATIENCE_FOR_ANSWERS {
+                return self.waiting(shelf, branch).map(Some);
+            }
+            match shelf.journal.claim(&branch.session) {
+                Err(Fault::Owned { .. }) => sleep(PAUSE),
+                claimed => {
+                    // Given back at once: whoever goes on with it claims it.
+                    drop(claimed?);
+                    // It may have taken them last of all.
+                    return self.look(shelf, branch);
+                }
+            }
+        }
+    }
+
+    fn waiting(&self, shelf: &Shelf, branch: &Branch) -> Result<Became> {
+        if !self.late.is_empty() {
+            return Ok(Became::Late(self.late.join("\n")));
+        }
+        let left = shelf.journal.take(&branch.session, 0).wait()?;
+        let before = left.iter().filter(|sent| self.first.is_some_and(|first| sent.number < first));
+        let is_open = |earlier: RelayResolved| self.open.iter().any(|open| open.relay_id == earlier.relay_id);
+        Ok(Became::Waiting(before.filter_map(answered).any(is_open)))
+    }
+
+    /// What became of them, if the journal says it of all.
+    pub(crate) fn look(&mut self, shelf: &Shelf, branch: &Branch) -> Result<Option<Became>> {
+        self.read(shelf, branch)?;
+        Ok(match (self.open.as_slice(), self.late.as_slice()) {
+            ([], []) => Some(Became::Taken),
+            ([], late) => Some(Became::Late(late.join("\n"))),
+            _ => None,
+        })
+    }
+
+    fn read(&mut self, store: &Shelf, branch: &Branch) -> Result<()> {
         self.after = store.each(branch, self.after, |event| {
             self.standing.apply(&event);
             let resolved = match &event.body {

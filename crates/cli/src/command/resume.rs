@@ -8,13 +8,13 @@ use antiphon_port::{Branch, Fault};
 use antiphon_runtime::{Engine, Refused, Run};
 use anyhow::{Result, anyhow, bail};
 
-use super::left::{self, Became};
+use super::left::{self, Became, Watch};
 use crate::args::flows::Resume;
 use crate::engine::engine;
 use crate::exit::Exit;
 use crate::hint::place;
-use crate::live::Live;
 use crate::live::ask::Decisions;
+use crate::live::{Ears, Live};
 use crate::output::{Output, notice};
 use crate::standing::Standing;
 use crate::store::Shelf;
@@ -28,6 +28,7 @@ pub(crate) fn run(args: &Resume, output: &mut Output) -> Result<Exit> {
     let is_empty = args.answers.is_empty();
     notice(&format!("session {}", branch.session));
     let folder = args.folder.as_deref();
+    let mut left: Option<Watch> = None;
     loop {
         let decisions = match shelf.journal.claim(&branch.session) {
             Err(Fault::Owned { by, .. }) if folder.is_some() => {
@@ -40,20 +41,33 @@ pub(crate) fn run(args: &Resume, output: &mut Output) -> Result<Exit> {
                     place(&branch, shelf.hint())
                 )
             }
-            Err(Fault::Owned { by, .. }) => match leave(&shelf, &branch, decisions.clone(), by)? {
-                // What was left is taken by whoever goes on, which is us.
-                Some(left) => left,
-                None => return Ok(Exit::Done),
-            },
+            Err(Fault::Owned { by, .. }) => {
+                let watch = match &mut left {
+                    Some(watch) => watch,
+                    None => left.insert(leave(&shelf, &branch, decisions.clone(), by)?),
+                };
+                match watch.wait(&shelf, &branch)? {
+                    // What was left is taken by whoever goes on, which is us.
+                    None => Decisions::left(watch.open().to_vec()),
+                    Some(became) => return tell_what_became(became, &place(&branch, shelf.hint())),
+                }
+            }
             // Given back at once: the engine claims it itself.
             claimed => {
                 drop(claimed?);
-                decisions.clone()
+                let open = left.as_ref().map(|watch| watch.open().to_vec());
+                open.map_or_else(|| decisions.clone(), Decisions::left)
             }
         };
         match go_on(shelf.clone(), branch.clone(), folder, decisions, args.json, output) {
             // Another process was quicker.
             Err(error) if !is_empty && is_owned(&error) => {}
+            // It has perhaps taken what was left, and is done.
+            Err(error) => match left.as_mut().map(|watch| watch.look(&shelf, &branch)).transpose()?.flatten()
+            {
+                Some(became) => return tell_what_became(became, &place(&branch, shelf.hint())),
+                None => return Err(error),
+            },
             done => return done,
         }
     }
@@ -83,12 +97,13 @@ pub(crate) fn go_on(
     let engine = engine(shelf.journal)?.inbox();
     task::wait(async move {
         try_out(&engine, &branch, &standing, trial).await?;
+        let ears = Ears::open()?;
         let run = match folder {
             Some(folder) => engine.resume_in(folder, branch, None).await?,
             None => engine.resume(branch, None).await.map_err(|refused| homeless(refused, &here))?,
         };
         tell_folder(&run);
-        live.follow(run, after).await
+        live.follow(run, after, ears).await
     })
 }
 
@@ -126,14 +141,8 @@ async fn try_out(engine: &Engine, branch: &Branch, standing: &Standing, mut tria
     Ok(())
 }
 
-/// Leaves the answers for the process that runs the session, if they are what it asks for, and says what became of them;
-/// those that nobody has taken if nobody runs it any more.
-fn leave(
-    shelf: &Shelf,
-    branch: &Branch,
-    mut decisions: Decisions,
-    by: Option<u32>,
-) -> Result<Option<Decisions>> {
+/// Leaves the answers for the process that runs the session, if they are what it asks for.
+fn leave(shelf: &Shelf, branch: &Branch, mut decisions: Decisions, by: Option<u32>) -> Result<Watch> {
     let events = shelf.events(branch, None)?;
     let standing = Standing::of(&events);
     let after = events.last().and_then(|event| event.head.seq).unwrap_or(0);
@@ -151,19 +160,22 @@ fn leave(
         }
     }
     notice(&format!("the session is running{}: the answer was left for it", of(by)));
-    match left::answer(shelf, branch, ready, standing, after)? {
+    left::answer(shelf, branch, ready, standing, after)
+}
+
+/// Says what became of answers that were left.
+fn tell_what_became(became: Became, place: &str) -> Result<Exit> {
+    match became {
         Became::Taken => notice("the answer was taken"),
         Became::Late(why) => bail!("{why}"),
         Became::Waiting(is_second) => {
             let first = if is_second { "; one that was left before goes first" } else { "" };
-            let place = place(branch, shelf.hint());
             notice(&format!(
                 "the answer was not taken yet: `antiphon sessions events {place} --follow` shows when it is{first}"
             ));
         }
-        Became::Nobodys(answers) => return Ok(Some(Decisions::left(answers))),
     }
-    Ok(None)
+    Ok(Exit::Done)
 }
 
 /// Which process, as far as that is known.

@@ -14,8 +14,8 @@ use crate::args::flows::Run;
 use crate::engine::engine;
 use crate::exit::Exit;
 use crate::flow_file;
-use crate::live::Live;
 use crate::live::ask::Decisions;
+use crate::live::{Ears, Live};
 use crate::output::{Output, notice, say};
 use crate::store::Shelf;
 use crate::{task, value};
@@ -39,10 +39,11 @@ pub(crate) fn run(args: &Run, output: &mut Output) -> Result<Exit> {
 /// Runs a flow and follows it to its end.
 pub(crate) async fn start(shelf: Shelf, flow: Flow, invocation: Invocation, live: Live<'_>) -> Result<Exit> {
     let engine = engine(shelf.journal)?.inbox();
+    let ears = Ears::open()?;
     let run = engine.start(flow, invocation).await.map_err(plain)?;
     tell(run.session());
     let after = run.events().position();
-    live.follow(run, after).await
+    live.follow(run, after, ears).await
 }
 
 /// Says which session a run is in.

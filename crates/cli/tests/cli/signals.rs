@@ -183,6 +183,74 @@ fn until_left(place: &Place) {
     }
 }
 
+/// A store that somebody else is writing to.
+fn locked(place: &Place) -> rusqlite::Connection {
+    let file = rusqlite::Connection::open(place.path().join("kept/store.db")).expect("a SQLite file");
+    file.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    file
+}
+
+#[test]
+fn a_ctrl_c_before_the_run_has_begun_is_heard() {
+    let place = Place::new(&[("waits.yaml", WAITS), ("go", "")]);
+    assert_eq!(place.run(&["run", "waits.yaml"]).code, Some(0));
+    std::fs::remove_file(place.path().join("go")).expect("it is there");
+    let writer = locked(&place);
+    let mut child = place
+        .command(&["run", "waits.yaml"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut err = BufReader::new(child.stderr.take().expect("piped"));
+    while !listens(&child) {
+        assert_eq!(child.try_wait().expect("it can be asked"), None, "it ended before it listened");
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    writer.execute_batch("ROLLBACK").expect("it was begun");
+    until(&mut err, "cancelling: what runs may finish");
+    place.write("go", "");
+    let (code, told) = end(child, err);
+    assert_eq!(code, Some(130), "{told}");
+    assert!(!told.contains("then  started"), "{told}");
+}
+
+/// Whether a process has said what is to be done at Ctrl-C.
+fn listens(child: &Child) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    caught & 1 << (Signal::SIGINT as u64 - 1) != 0
+}
+
+#[test]
+fn who_goes_on_while_somebody_else_writes_is_told_so() {
+    let place = Place::new(&[("gate.yaml", GATE), ("go", "")]);
+    assert_eq!(place.run(&["run", "gate.yaml"]).code, Some(3));
+    let writer = locked(&place);
+    let mut child = place
+        .command(&["resume", "last", "--approve", "gate"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().expect("it can be asked").is_none() {
+        assert!(Instant::now() < deadline, "it waits and says nothing");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let err = child.stderr.take().expect("piped");
+    let (code, told) = end(child, err);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("another program holds the file: try again when it is done"), "{told}");
+    writer.execute_batch("ROLLBACK").expect("it was begun");
+    let ran = place.run(&["resume", "last", "--approve", "gate"]);
+    assert_eq!((ran.code, &*ran.out), (Some(0), "published\n"), "{}", ran.err);
+}
+
 #[test]
 fn of_two_who_answer_at_once_one_is_heard_and_the_other_is_told() {
     let flow = GATE.replace("until test -e go; do sleep 0.02; done", "true");
