@@ -141,6 +141,11 @@ impl Dag {
     fn node(&self, block: u32) -> &Node {
         &self.layout.nodes[block as usize]
     }
+
+    /// The latest block of a node.
+    fn block_of(&self, node: Option<Place>) -> u32 {
+        node.and_then(|node| self.latest.get(node as usize).copied()).unwrap_or(NONE)
+    }
 }
 
 impl Projection for Dag {

@@ -157,8 +157,7 @@ impl Dag {
             }
             _ => return NONE,
         };
-        let node = conversation.resolve(run, id, kind).unwrap_or(NONE);
-        self.latest.get(node as usize).copied().unwrap_or(NONE)
+        self.block_of(conversation.resolve(run, id, kind))
     }
 
     /// Links a new block into its lane and its frame.

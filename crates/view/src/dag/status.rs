@@ -116,8 +116,8 @@ impl Dag {
     fn discard(&mut self, conversation: &Conversation, run: &RunId, ids: &[String], changes: &mut Changes) {
         for id in ids {
             for kind in [Kind::Text, Kind::Reasoning, Kind::ToolCall] {
-                let node = conversation.resolve(run, id, kind).unwrap_or(NONE);
-                let mut block = self.latest.get(node as usize).copied().unwrap_or(NONE);
+                let node = conversation.own(run, id, kind);
+                let mut block = self.block_of(node);
                 while let Some(spot) = self.spot(block) {
                     let earlier = spot.earlier;
                     self.set_status(block, Status::Discarded, changes);
