@@ -57,3 +57,49 @@ fn a_retry_discards_what_its_own_run_said() {
         "#]],
     );
 }
+
+#[test]
+fn a_result_that_comes_before_its_call_ends_it() {
+    check(
+        "
+        a tool_result c
+        a tool_call c bash
+        a tool_result d isError=true
+        a tool_call d bash
+        a repl_output x printed
+        a repl_input x code
+        ",
+        expect![[r#"
+            c completed
+            d:result failed
+            d failed
+            x completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_result_that_is_lent_goes_back_when_its_own_call_comes() {
+    let lent = "a tool_call c bash\n b tool_result c";
+    check(
+        lent,
+        expect![[r#"
+            c completed
+        "#]],
+    );
+    check(
+        &format!("{lent}\n b tool_call c bash"),
+        expect![[r#"
+            c running
+            b/c completed
+        "#]],
+    );
+    check(
+        &format!("{lent}\n a tool_result c isError=true\n b tool_call c bash"),
+        expect![[r#"
+            c failed
+            a/c:result failed
+            b/c completed
+        "#]],
+    );
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use antiphon_event::{Body, Event, Kind};
 use antiphon_graph::hyper::Speaker;
-use antiphon_graph::{Change, Conversation, Node as GraphNode, Placed};
+use antiphon_graph::{Change, Conversation, Node as GraphNode, Place, Placed};
 
 use super::label::{self, Label, WIDTH};
 use super::{Dag, Edge, EdgeKind, Group, Layout, NONE, Node, Span, Spot};
@@ -61,7 +61,7 @@ impl Dag {
         }
         let (above, lane) = self.find_place(conversation, placed, node);
         let below = self.spot(above).map_or(NONE, |spot| spot.below);
-        let arrows = self.arrows_to(conversation, node, event, (above, below));
+        let arrows = self.arrows_to(conversation, placed.node, event, (above, below));
         self.settle(placed, node, (above, below, lane));
         let y = self.first_free_y(block, above, &arrows);
         self.show(conversation, placed, node, y, changes);
@@ -113,11 +113,12 @@ impl Dag {
     fn arrows_to(
         &self,
         conversation: &Conversation,
-        node: &GraphNode,
+        node: Place,
         event: &Event,
         (above, below): (u32, u32),
     ) -> Vec<Arrow> {
-        let run = &self.runs[node.run_place() as usize];
+        let run = conversation.node(node).map_or(NONE, GraphNode::run_place);
+        let run = &self.runs[run as usize];
         let is_safe = |from: u32| {
             self.spot(from).is_some() && (below == NONE || self.node(from).y < self.node(below).y)
         };
@@ -129,7 +130,7 @@ impl Dag {
             let from = if below == NONE { run.tip } else { above };
             arrows.push(Arrow { from, kind: EdgeKind::Sequence });
         }
-        let call = self.answered(conversation, event);
+        let call = self.answered(conversation, node, event);
         let children = self.spot(call).map_or(&[][..], |call| &call.out);
         for child in children.iter().map(|first| &self.runs[self.spots[*first as usize].run as usize]) {
             let is_new = arrows.iter().all(|arrow| arrow.from != child.tip);
@@ -141,23 +142,27 @@ impl Dag {
     }
 
     /// The block that an event answers: a call, a piece of code, the start of a node.
-    pub(super) fn answered(&self, conversation: &Conversation, event: &Event) -> u32 {
-        let Some(run) = &event.head.run_id else {
+    fn answered(&self, conversation: &Conversation, node: Place, event: &Event) -> u32 {
+        match &event.body {
+            Body::ToolResult(_) | Body::ReplOutput(_) => self.block_of(conversation.call_of(node)),
+            Body::NodeEnd(end) => self.start_of(conversation, event, (end.execution, end.attempt)),
+            _ => NONE,
+        }
+    }
+
+    /// The start of an attempt at the node that an event names.
+    pub(super) fn start_of(
+        &self,
+        conversation: &Conversation,
+        event: &Event,
+        (execution, attempt): (u32, u32),
+    ) -> u32 {
+        let (Some(run), Some(node)) = (&event.head.run_id, &event.head.node_id) else {
             return NONE;
         };
-        let start;
-        let (id, kind) = match &event.body {
-            Body::ToolResult(result) => (result.id.as_str(), Kind::ToolCall),
-            Body::ReplOutput(output) => (output.id.as_str(), Kind::ReplInput),
-            Body::NodeEnd(end) => {
-                let node = event.head.node_id.as_ref().map_or("", |node| node.as_str());
-                let attempt = if end.attempt > 1 { format!(":{}", end.attempt) } else { String::new() };
-                start = format!("{run}:{node}:{}:start{attempt}", end.execution);
-                (start.as_str(), Kind::NodeStart)
-            }
-            _ => return NONE,
-        };
-        self.block_of(conversation.resolve(run, id, kind))
+        let again = if attempt > 1 { format!(":{attempt}") } else { String::new() };
+        let start = format!("{run}:{node}:{execution}:start{again}");
+        self.block_of(conversation.own(run, &start, Kind::NodeStart))
     }
 
     /// Links a new block into its lane and its frame.

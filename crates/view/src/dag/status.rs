@@ -1,7 +1,7 @@
 //! How calls, requests, nodes and runs stand.
 
 use antiphon_event::{Body, EndReason, Event, Kind, NodeStatus, RunId};
-use antiphon_graph::{Conversation, Node as GraphNode, Placed};
+use antiphon_graph::{Conversation, Node as GraphNode, Place, Placed};
 
 use super::{Dag, NONE, Status};
 use crate::{Changes, Standing, path};
@@ -19,8 +19,7 @@ impl Dag {
             | Body::HarnessStart(_)
             | Body::RunStart(_) => Some(Status::Running),
             Body::Relay(_) => Some(Status::Pending),
-            Body::ToolResult(result) if result.is_error == Some(true) => Some(Status::Failed),
-            Body::ReplOutput(output) if output.error.is_some() => Some(Status::Failed),
+            body if fails(body) => Some(Status::Failed),
             Body::NodeEnd(end) => Some(of_node(&end.status)),
             Body::NodeSkipped(_) => Some(Status::Skipped),
             Body::Error(_) => Some(Status::Failed),
@@ -40,18 +39,11 @@ impl Dag {
             self.set_status(block, of_request(standing), changes);
         }
         match &event.body {
-            Body::ToolResult(result) => {
-                let status = if result.is_error == Some(true) { Status::Failed } else { Status::Completed };
-                self.set_status(self.answered(conversation, event), status, changes);
-                let own = (status == Status::Failed).then_some(status);
-                self.show_status(placed.map_or(NONE, |placed| placed.block), own, changes);
-            }
-            Body::ReplOutput(output) => {
-                let status = if output.error.is_some() { Status::Failed } else { Status::Completed };
-                self.set_status(self.answered(conversation, event), status, changes);
-            }
+            Body::ToolCall(_) | Body::ReplInput(_) => self.called(conversation, placed, changes),
+            Body::ToolResult(_) | Body::ReplOutput(_) => self.came(conversation, placed, event, changes),
             Body::NodeEnd(end) => {
-                self.set_status(self.answered(conversation, event), of_node(&end.status), changes);
+                let start = self.start_of(conversation, event, (end.execution, end.attempt));
+                self.set_status(start, of_node(&end.status), changes);
             }
             Body::HarnessEnd(end) => self.end_run(placed, of_harness(end.reason.as_ref()), changes),
             Body::RunEnd(end) => {
@@ -78,6 +70,36 @@ impl Dag {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A call or a piece of code has come: what came of it may be there already, and another may have had it so far.
+    fn called(&mut self, conversation: &Conversation, placed: Option<Placed>, changes: &mut Changes) {
+        if let Some(freed) = conversation.freed_call() {
+            let status = outcome(conversation, freed).unwrap_or(Status::Running);
+            self.set_status(self.block_of(Some(freed)), status, changes);
+        }
+        let came = placed.and_then(|placed| Some((placed.block, outcome(conversation, placed.node)?)));
+        if let Some((block, status)) = came {
+            self.set_status(block, status, changes);
+        }
+    }
+
+    /// A result or an output has come: it is that of a call, and says itself whether that failed.
+    fn came(
+        &mut self,
+        conversation: &Conversation,
+        placed: Option<Placed>,
+        event: &Event,
+        changes: &mut Changes,
+    ) {
+        let Some(placed) = placed else {
+            return;
+        };
+        self.show_status(placed.block, fails(&event.body).then_some(Status::Failed), changes);
+        let call = conversation.call_of(placed.node);
+        if let Some(status) = call.and_then(|call| outcome(conversation, call)) {
+            self.set_status(self.block_of(call), status, changes);
         }
     }
 
@@ -144,6 +166,21 @@ impl Dag {
             Some(status) => changes.set(path!["nodes", block as usize, "status"], &status),
             None => changes.remove(path!["nodes", block as usize, "status"]),
         }
+    }
+}
+
+/// What came of a call or of a piece of code, if anything did.
+fn outcome(conversation: &Conversation, call: Place) -> Option<Status> {
+    let answer = conversation.node(conversation.answer_to(call)?)?;
+    Some(if fails(answer.body()) { Status::Failed } else { Status::Completed })
+}
+
+/// Whether a result or an output says that what it answers went wrong.
+fn fails(body: &Body) -> bool {
+    match body {
+        Body::ToolResult(result) => result.is_error == Some(true),
+        Body::ReplOutput(output) => output.error.is_some(),
+        _ => false,
     }
 }
 
