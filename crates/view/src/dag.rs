@@ -16,23 +16,22 @@ mod layout;
 mod mermaid;
 mod place;
 mod push;
+mod request;
 mod saved;
 mod status;
 mod svg;
 mod text;
-
-use std::collections::BTreeMap;
 
 use antiphon_event::Event;
 use antiphon_graph::hyper::Summed;
 use antiphon_graph::{Change, Conversation, Place, Placed};
 use serde::{Deserialize, Serialize};
 
-use crate::request::Open;
 use crate::{Changes, Projection, path};
 
 use island::Islands;
 use lane::Lanes;
+use request::Requests;
 
 pub use dot::dot;
 pub use layout::{Edge, EdgeKind, Group, Layout, Node, NodeKind, Status};
@@ -61,9 +60,7 @@ pub struct Dag {
     islands: Islands,
     /// The latest block of each node.
     latest: Vec<u32>,
-    /// Answers to requests that have not come yet.
-    answers: BTreeMap<String, Status>,
-    open: Open<u32>,
+    requests: Requests,
 }
 
 /// Where a block stands.

@@ -3,19 +3,25 @@
 // The expected texts are written by the test runner, which always uses hashes.
 #![allow(clippy::needless_raw_string_hashes, clippy::needless_pass_by_value)]
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use antiphon_event::Event;
-use antiphon_testkit::history;
-use antiphon_view::dag::{Dag, Layout};
-use antiphon_view::{Changes, Fold, Projected};
+use antiphon_testkit::{history, stream};
+use antiphon_view::dag::{Dag, Layout, NodeKind, Status};
+use antiphon_view::{Changes, Fold, Permissions, Projected, Tools};
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 use serde_json::json;
 
 type Folded = Fold<Projected<Dag>>;
 
-/// A graph that was saved and loaded after every event; whoever heard of nothing but the changes has the same.
 fn laid_out(events: &[Event]) -> Layout {
+    Folded::of(events).view().projection().layout().clone()
+}
+
+/// A graph that was saved and loaded after every event; whoever heard of nothing but the changes has the same.
+fn watched(events: &[Event]) -> Layout {
     let mut fold = Folded::default();
     let mut kept = json!(fold.view().projection().layout());
     let mut changes = Changes::wanted();
@@ -35,7 +41,7 @@ fn laid_out(events: &[Event]) -> Layout {
 #[track_caller]
 fn check(table: &str, expected: Expect) {
     let mut rows = String::new();
-    for node in laid_out(&history(table)).nodes {
+    for node in watched(&history(table)).nodes {
         if let Some(status) = node.status {
             let id = node.id.trim_start_matches("block:");
             writeln!(rows, "{id} {}", status.name()).expect("text");
@@ -102,4 +108,71 @@ fn a_result_that_is_lent_goes_back_when_its_own_call_comes() {
             b/c completed
         "#]],
     );
+}
+
+#[test]
+fn of_answers_that_come_before_their_request_the_first_of_its_run_counts() {
+    check(
+        "
+        a relay_resolved q false
+        b relay_resolved q true other
+        a relay q permission
+        ",
+        expect![[r#"
+            q denied
+        "#]],
+    );
+    check(
+        "a relay q permission\n b relay q permission\n a relay_resolved q false",
+        expect![[r#"
+            q denied
+            b/q pending
+        "#]],
+    );
+}
+
+/// How the calls stand in a graph, by their arguments: whether each has come to an end.
+fn ended(layout: &Layout) -> BTreeMap<&str, bool> {
+    let calls = layout.nodes.iter().filter(|node| node.kind == NodeKind::ToolCall);
+    calls.map(|call| (call.label.as_str(), call.status == Some(Status::Completed))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_same_calls_are_over_as_among_tools(
+        steps in proptest::collection::vec((0_usize..3, 0_usize..4, 0_usize..2), 0..24),
+    ) {
+        let mut table = String::new();
+        for (kind, run, id) in steps {
+            let (run, id) = (["a", "b", "c", "d"][run], ["x", "y"][id]);
+            let line = match kind {
+                0 => format!("{run} tool_call {id} {run}{id}"),
+                1 => format!("{run} tool_result {id}"),
+                _ => format!("{run} tool_progress {run}{id} {id} going"),
+            };
+            writeln!(table, "{line}").expect("text");
+        }
+        let events = history(&table);
+        let tools = Fold::<Tools>::of(&events);
+        let calls = tools.view().calls().iter().filter(|call| !call.orphan);
+        let over: BTreeMap<_, _> =
+            calls.map(|call| (call.name.as_deref().unwrap_or_default(), call.is_over())).collect();
+        let layout = laid_out(&events);
+        prop_assert_eq!(ended(&layout), over, "{}", table);
+    }
+
+    #[test]
+    fn requests_stand_as_among_permissions(events in stream()) {
+        let permissions = Fold::<Permissions>::of(&events);
+        for node in laid_out(&events).nodes.iter().filter(|node| node.kind == NodeKind::Relay) {
+            let run = &node.run_id;
+            let is_it = |id: &str| *node.id == *format!("block:{id}") || *node.id == *format!("block:{run}/{id}");
+            let mut requests = permissions.view().requests().iter();
+            let request =
+                requests.find(|request| request.run_id.as_ref() == Some(run) && is_it(request.id.as_str()));
+            prop_assert_eq!(json!(request.map(|request| request.status)), json!(node.status), "{}", node.id);
+        }
+    }
 }

@@ -1,11 +1,8 @@
 //! A [`Dag`] taken up again. What was saved by somebody else is not trusted: every number has to lead somewhere.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
-use super::{Dag, Islands, Lanes, Layout, NONE, Run, Span, Spot, Status};
-use crate::request::Open;
+use super::{Dag, Islands, Lanes, Layout, NONE, Requests, Run, Span, Spot};
 
 /// A [`Dag`] as it was saved, not looked at yet.
 #[derive(Deserialize)]
@@ -17,8 +14,7 @@ pub(super) struct Saved {
     runs: Vec<Run>,
     lanes: Lanes,
     latest: Vec<u32>,
-    answers: BTreeMap<String, Status>,
-    open: Open<u32>,
+    requests: Requests,
 }
 
 impl TryFrom<Saved> for Dag {
@@ -29,8 +25,8 @@ impl TryFrom<Saved> for Dag {
             return Err("the saved layout points to places it does not have");
         }
         let islands = saved.islands();
-        let Saved { layout, spots, spans, frames, runs, lanes, latest, answers, open } = saved;
-        Ok(Self { layout, spots, spans, frames, runs, lanes, islands, latest, answers, open })
+        let Saved { layout, spots, spans, frames, runs, lanes, latest, requests } = saved;
+        Ok(Self { layout, spots, spans, frames, runs, lanes, islands, latest, requests })
     }
 }
 
@@ -83,5 +79,6 @@ impl Saved {
             && self.frames.iter().copied().all(maybe_frame)
             && self.lanes.fit(self.spots.len())
             && self.latest.iter().copied().all(maybe_block)
+            && self.requests.blocks().all(maybe_block)
     }
 }

@@ -3,8 +3,8 @@
 use antiphon_event::{Body, EndReason, Event, Kind, NodeStatus, RunId};
 use antiphon_graph::{Conversation, Node as GraphNode, Place, Placed};
 
-use super::{Dag, NONE, Status};
-use crate::{Changes, Standing, path};
+use super::{Dag, Status};
+use crate::{Changes, path};
 
 impl Dag {
     /// How a block stands that has just come.
@@ -35,9 +35,7 @@ impl Dag {
         event: &Event,
         changes: &mut Changes,
     ) {
-        for (block, standing) in self.open.settle(event) {
-            self.set_status(block, of_request(standing), changes);
-        }
+        self.settle_requests(event, changes);
         match &event.body {
             Body::ToolCall(_) | Body::ReplInput(_) => self.called(conversation, placed, changes),
             Body::ToolResult(_) | Body::ReplOutput(_) => self.came(conversation, placed, event, changes),
@@ -51,19 +49,11 @@ impl Dag {
                 self.end_run(placed, status, changes);
             }
             Body::Relay(relay) => {
-                let block = placed.map_or(NONE, |placed| placed.block);
-                let asked = event.head.run_id.as_ref().map(|run| self.open.ask(block, run, relay));
-                if let Some(status) = self.answers.remove(relay.id.as_str()) {
-                    self.open.answer(block);
-                    self.set_status(block, status, changes);
-                } else if asked == Some(true) {
-                    self.set_status(block, Status::Pending, changes);
+                if let (Some(run), Some(placed)) = (&event.head.run_id, placed) {
+                    self.ask(run, relay, placed.block, changes);
                 }
             }
-            Body::RelayResolved(resolved) => {
-                let status = of_request(Standing::of(resolved));
-                self.answer(conversation, event, resolved.relay_id.as_str(), status, changes);
-            }
+            Body::RelayResolved(resolved) => self.answer(event.head.run_id.as_ref(), resolved, changes),
             Body::ModelRetry(retry) => {
                 if let Some(run) = &event.head.run_id {
                     self.discard(conversation, run, &retry.discards, changes);
@@ -103,29 +93,6 @@ impl Dag {
         }
     }
 
-    fn answer(
-        &mut self,
-        conversation: &Conversation,
-        event: &Event,
-        relay: &str,
-        status: Status,
-        changes: &mut Changes,
-    ) {
-        let nobody = RunId::from("");
-        let run = event.head.run_id.as_ref().unwrap_or(&nobody);
-        match conversation.resolve(run, relay, Kind::Relay) {
-            Some(node) => {
-                let block = self.latest.get(node as usize).copied().unwrap_or(NONE);
-                if self.open.answer(block) {
-                    self.set_status(block, status, changes);
-                }
-            }
-            None => {
-                self.answers.insert(relay.to_owned(), status);
-            }
-        }
-    }
-
     /// The start of a run says how the run ended.
     fn end_run(&mut self, placed: Option<Placed>, status: Status, changes: &mut Changes) {
         let spot = placed.and_then(|placed| self.spot(placed.block));
@@ -150,7 +117,7 @@ impl Dag {
     }
 
     /// Sets the status of a block; what was discarded stays so.
-    fn set_status(&mut self, block: u32, status: Status, changes: &mut Changes) {
+    pub(super) fn set_status(&mut self, block: u32, status: Status, changes: &mut Changes) {
         self.show_status(block, Some(status), changes);
     }
 
@@ -181,18 +148,6 @@ fn fails(body: &Body) -> bool {
         Body::ToolResult(result) => result.is_error == Some(true),
         Body::ReplOutput(output) => output.error.is_some(),
         _ => false,
-    }
-}
-
-fn of_request(standing: Standing) -> Status {
-    match standing {
-        Standing::Pending => Status::Pending,
-        Standing::Approved => Status::Approved,
-        Standing::Denied => Status::Denied,
-        Standing::Answered => Status::Answered,
-        Standing::Expired => Status::Expired,
-        Standing::AnsweredElsewhere => Status::AnsweredElsewhere,
-        Standing::Closed => Status::Closed,
     }
 }
 
