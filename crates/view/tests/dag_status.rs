@@ -51,6 +51,26 @@ fn check(table: &str, expected: Expect) {
 }
 
 #[test]
+fn an_attempt_that_is_followed_by_another_has_failed() {
+    check(
+        "
+        f run_start
+        f node_start w 1 1
+        f node_retry w 1
+        f node_start w 1 2
+        f node_end w COMPLETED attempt=2
+        f run_end COMPLETED
+        ",
+        expect![[r#"
+            f:run_start completed
+            f:w:1:start failed
+            f:w:1:start:2 completed
+            f:w:1:end:2 completed
+        "#]],
+    );
+}
+
+#[test]
 fn a_retry_discards_what_its_own_run_said() {
     check(
         r#"

@@ -43,6 +43,10 @@ impl Dag {
                 let start = self.start_of(conversation, event, (end.execution, end.attempt));
                 self.set_status(start, of_node(&end.status), changes);
             }
+            Body::NodeRetry(retry) => {
+                let start = self.start_of(conversation, event, (retry.execution, retry.attempt));
+                self.set_status(start, Status::Failed, changes);
+            }
             Body::HarnessEnd(end) => self.end_run(placed, of_harness(end.reason.as_ref()), changes),
             Body::RunEnd(end) => {
                 let status = end.status.as_ref().map_or(Status::Completed, of_node);
