@@ -9,6 +9,7 @@
 
 mod adopt;
 mod dot;
+mod end;
 mod island;
 mod label;
 mod lane;
@@ -21,6 +22,8 @@ mod saved;
 mod status;
 mod svg;
 mod text;
+
+use std::collections::BTreeSet;
 
 use antiphon_event::Event;
 use antiphon_graph::hyper::Summed;
@@ -108,6 +111,11 @@ struct Run {
     has_lifecycle: bool,
     /// The blocks that stand in its messages.
     blocks: Vec<u32>,
+    /// The blocks that are part of it and under way; found again from how they stand.
+    #[serde(skip)]
+    running: BTreeSet<u32>,
+    /// How what it left open stands since it ended.
+    left: Option<Status>,
 }
 
 impl Default for Run {
@@ -121,6 +129,8 @@ impl Default for Run {
             is_busy: false,
             has_lifecycle: false,
             blocks: Vec::new(),
+            running: BTreeSet::new(),
+            left: None,
         }
     }
 }

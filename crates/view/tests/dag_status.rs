@@ -71,6 +71,101 @@ fn an_attempt_that_is_followed_by_another_has_failed() {
 }
 
 #[test]
+fn of_what_a_run_leaves_open_when_it_ends_nobody_knows() {
+    check(
+        "
+        f run_start
+        f node_start v 1 1
+        f node_end v
+        f node_start w 1 1
+        f tool_call c bash
+        f repl_input x code
+        a^f:w:1:start harness_start
+        a tool_call d bash
+        a tool_call e bash
+        a tool_result e
+        f run_end CANCELLED
+        a harness_end error
+        ",
+        expect![[r#"
+            f:run_start cancelled
+            f:v:1:start completed
+            f:v:1:end completed
+            f:w:1:start unknown
+            c unknown
+            x unknown
+            a:harness_start failed
+            d unknown
+            e completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_run_that_is_interrupted_may_go_on_with_what_it_leaves_open() {
+    let paused = "
+        f run_start
+        f node_start gate 1 1
+        f tool_call c bash
+        f tool_call d bash
+        f run_end INTERRUPTED
+    ";
+    check(
+        paused,
+        expect![[r#"
+            f:run_start interrupted
+            f:gate:1:start interrupted
+            c interrupted
+            d interrupted
+        "#]],
+    );
+    check(
+        &format!("{paused}\n f resumed\n f node_end gate\n f tool_result c\n f tool_call d bash"),
+        expect![[r#"
+            f:run_start running
+            f:gate:1:start completed
+            c completed
+            d running
+            f:gate:1:end completed
+        "#]],
+    );
+}
+
+#[test]
+fn an_end_that_is_told_after_its_run_has_ended_counts() {
+    check(
+        "a harness_start\n a tool_call c bash\n a harness_end done\n a tool_result c",
+        expect![[r#"
+            a:harness_start completed
+            c completed
+        "#]],
+    );
+}
+
+#[test]
+fn the_end_of_a_node_that_speaks_in_the_run_of_its_flow_ends_no_other() {
+    check(
+        "
+        f run_start
+        f node_start a 1 1
+        f node_start b 1 1
+        f harness_start nodeId=a
+        f tool_call c bash nodeId=a
+        f tool_call d bash nodeId=b
+        f harness_end done nodeId=a
+        ",
+        expect![[r#"
+            f:run_start running
+            f:a:1:start running
+            f:b:1:start running
+            f:harness_start completed
+            c unknown
+            d running
+        "#]],
+    );
+}
+
+#[test]
 fn a_retry_discards_what_its_own_run_said() {
     check(
         r#"
@@ -125,6 +220,24 @@ fn a_result_that_is_lent_goes_back_when_its_own_call_comes() {
         expect![[r#"
             c failed
             a/c:result failed
+            b/c completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_call_that_gives_a_result_back_after_its_run_has_ended_is_left_open_by_it() {
+    check(
+        "a tool_call c bash\n b tool_result c\n a harness_end done\n b tool_call c bash",
+        expect![[r#"
+            c unknown
+            b/c completed
+        "#]],
+    );
+    check(
+        "a tool_call c bash\n b tool_result c\n a harness_end done\n a resumed\n b tool_call c bash",
+        expect![[r#"
+            c running
             b/c completed
         "#]],
     );

@@ -118,6 +118,8 @@ pub enum Status {
     Cancelled,
     /// It was stopped and may go on.
     Interrupted,
+    /// Its run ended before its end was told.
+    Unknown,
     /// It was not run.
     Skipped,
     /// A person said yes.
@@ -146,6 +148,7 @@ impl Status {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
             Self::Interrupted => "interrupted",
+            Self::Unknown => "unknown",
             Self::Skipped => "skipped",
             Self::Approved => "approved",
             Self::Denied => "denied",

@@ -252,6 +252,7 @@ impl Dag {
             status: Self::first_status(node),
         };
         changes.append(path!["nodes"], &shown);
+        self.note_running(block, shown.status);
         self.layout.nodes.push(shown);
         self.stretch(block, changes);
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Dag, Islands, Lanes, Layout, NONE, Requests, Run, Span, Spot};
+use super::{Dag, Islands, Lanes, Layout, NONE, Requests, Run, Span, Spot, Status};
 
 /// A [`Dag`] as it was saved, not looked at yet.
 #[derive(Deserialize)]
@@ -26,7 +26,21 @@ impl TryFrom<Saved> for Dag {
         }
         let islands = saved.islands();
         let Saved { layout, spots, spans, frames, runs, lanes, latest, requests } = saved;
-        Ok(Self { layout, spots, spans, frames, runs, lanes, islands, latest, requests })
+        let mut dag = Self { layout, spots, spans, frames, runs, lanes, islands, latest, requests };
+        dag.find_running();
+        Ok(dag)
+    }
+}
+
+impl Dag {
+    /// What is under way in each run.
+    fn find_running(&mut self) {
+        for (block, node) in self.layout.nodes.iter().enumerate() {
+            if node.status == Some(Status::Running) {
+                let run = self.spots[block].run;
+                self.runs[run as usize].running.insert(block as u32);
+            }
+        }
     }
 }
 

@@ -47,11 +47,17 @@ impl Dag {
                 let start = self.start_of(conversation, event, (retry.execution, retry.attempt));
                 self.set_status(start, Status::Failed, changes);
             }
-            Body::HarnessEnd(end) => self.end_run(placed, of_harness(end.reason.as_ref()), changes),
+            Body::NodeStart(_) | Body::HarnessStart(_) | Body::RunStart(_) => {
+                self.begin_again(placed, changes);
+            }
+            Body::HarnessEnd(end) => {
+                self.end_run(conversation, placed, event, of_harness(end.reason.as_ref()), changes);
+            }
             Body::RunEnd(end) => {
                 let status = end.status.as_ref().map_or(Status::Completed, of_node);
-                self.end_run(placed, status, changes);
+                self.end_run(conversation, placed, event, status, changes);
             }
+            Body::Resumed(_) => self.resume(placed, changes),
             Body::Relay(relay) => {
                 if let (Some(run), Some(placed)) = (&event.head.run_id, placed) {
                     self.ask(run, relay, placed.block, changes);
@@ -70,9 +76,11 @@ impl Dag {
     /// A call or a piece of code has come: what came of it may be there already, and another may have had it so far.
     fn called(&mut self, conversation: &Conversation, placed: Option<Placed>, changes: &mut Changes) {
         if let Some(freed) = conversation.freed_call() {
-            let status = outcome(conversation, freed).unwrap_or(Status::Running);
-            self.set_status(self.block_of(Some(freed)), status, changes);
+            let block = self.block_of(Some(freed));
+            let status = outcome(conversation, freed).unwrap_or_else(|| self.without_end(block));
+            self.set_status(block, status, changes);
         }
+        self.begin_again(placed, changes);
         let came = placed.and_then(|placed| Some((placed.block, outcome(conversation, placed.node)?)));
         if let Some((block, status)) = came {
             self.set_status(block, status, changes);
@@ -97,15 +105,6 @@ impl Dag {
         }
     }
 
-    /// The start of a run says how the run ended.
-    fn end_run(&mut self, placed: Option<Placed>, status: Status, changes: &mut Changes) {
-        let spot = placed.and_then(|placed| self.spot(placed.block));
-        let run = spot.and_then(|spot| self.runs.get(spot.run as usize));
-        if let Some(first) = run.filter(|run| run.has_lifecycle).map(|run| run.first) {
-            self.set_status(first, status, changes);
-        }
-    }
-
     fn discard(&mut self, conversation: &Conversation, run: &RunId, ids: &[String], changes: &mut Changes) {
         for id in ids {
             for kind in [Kind::Text, Kind::Reasoning, Kind::ToolCall] {
@@ -118,6 +117,16 @@ impl Dag {
                 }
             }
         }
+    }
+
+    /// Notes which blocks of a run are under way.
+    pub(super) fn note_running(&mut self, block: u32, status: Option<Status>) {
+        let run = self.spots[block as usize].run;
+        let running = &mut self.runs[run as usize].running;
+        _ = match status {
+            Some(Status::Running) => running.insert(block),
+            _ => running.remove(&block),
+        };
     }
 
     /// Sets the status of a block; what was discarded stays so.
@@ -133,6 +142,7 @@ impl Dag {
             return;
         }
         node.status = status;
+        self.note_running(block, status);
         match status {
             Some(status) => changes.set(path!["nodes", block as usize, "status"], &status),
             None => changes.remove(path!["nodes", block as usize, "status"]),
