@@ -8,7 +8,7 @@ pub(crate) mod sessions;
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::render::{Format, VIEWS, ViewEntry};
@@ -37,8 +37,15 @@ pub(crate) struct Args {
     pub(crate) color: Colour,
 
     /// Lay text out for so many columns instead of the terminal's.
-    #[arg(long, global = true, value_name = "COLUMNS")]
+    #[arg(long, global = true, value_name = "COLUMNS", value_parser = columns())]
     pub(crate) width: Option<usize>,
+}
+
+/// How many columns text may be laid out for: a page is as large as it is wide.
+const COLUMNS_MAX: u64 = 10_000;
+
+fn columns() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=COLUMNS_MAX)
 }
 
 /// Whether to use colours.

@@ -89,40 +89,40 @@ impl Watch {
 
     /// Waits until the journal says what became of all of them; nothing if some are there and nobody runs the session any
     /// more.
-    pub(crate) fn wait(&mut self, shelf: &Shelf, branch: &Branch) -> Result<Option<Became>> {
+    pub(crate) fn wait(&mut self, store: &Shelf, branch: &Branch) -> Result<Option<Became>> {
         let since = Instant::now();
         loop {
-            if let Some(became) = self.look(shelf, branch)? {
+            if let Some(became) = self.look(store, branch)? {
                 return Ok(Some(became));
             }
             if since.elapsed() >= PATIENCE_FOR_ANSWERS {
-                return self.waiting(shelf, branch).map(Some);
+                return self.waiting(store, branch).map(Some);
             }
-            match shelf.journal.claim(&branch.session) {
+            match store.journal.claim(&branch.session) {
                 Err(Fault::Owned { .. }) => sleep(PAUSE),
                 claimed => {
                     // Given back at once: whoever goes on with it claims it.
                     drop(claimed?);
                     // It may have taken them last of all.
-                    return self.look(shelf, branch);
+                    return self.look(store, branch);
                 }
             }
         }
     }
 
-    fn waiting(&self, shelf: &Shelf, branch: &Branch) -> Result<Became> {
+    fn waiting(&self, store: &Shelf, branch: &Branch) -> Result<Became> {
         if !self.late.is_empty() {
             return Ok(Became::Late(self.late.join("\n")));
         }
-        let left = shelf.journal.take(&branch.session, 0).wait()?;
+        let left = store.journal.take(&branch.session, 0).wait()?;
         let before = left.iter().filter(|sent| self.first.is_some_and(|first| sent.number < first));
         let is_open = |earlier: RelayResolved| self.open.iter().any(|open| open.relay_id == earlier.relay_id);
         Ok(Became::Waiting(before.filter_map(answered).any(is_open)))
     }
 
     /// What became of them, if the journal says it of all.
-    pub(crate) fn look(&mut self, shelf: &Shelf, branch: &Branch) -> Result<Option<Became>> {
-        self.read(shelf, branch)?;
+    pub(crate) fn look(&mut self, store: &Shelf, branch: &Branch) -> Result<Option<Became>> {
+        self.read(store, branch)?;
         Ok(match (self.open.as_slice(), self.late.as_slice()) {
             ([], []) => Some(Became::Taken),
             ([], late) => Some(Became::Late(late.join("\n"))),

@@ -307,7 +307,7 @@ fn the_store_is_that_of_the_flag_the_environment_the_settings_or_the_user() {
     let run = |prepare: &dyn Fn(&mut std::process::Command), args: &[&str]| {
         let mut command = place.command(&[&["run", "greet.yaml"], args].concat());
         prepare(&mut command);
-        let ran = crate::door::feed(command, b"");
+        let ran = door::feed(command, b"");
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     };
     let kept = |file: &str| place.path().join(file).exists();
@@ -335,7 +335,7 @@ fn the_store_is_that_of_the_flag_the_environment_the_settings_or_the_user() {
     place.write("antiphon.toml", "stroe = 1");
     let mut command = place.command(&["sessions", "ls"]);
     command.env_remove("ANTIPHON_STORE");
-    let ran = crate::door::feed(command, b"");
+    let ran = door::feed(command, b"");
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("antiphon.toml") && ran.err.contains("stroe"), "{}", ran.err);
 }
