@@ -193,6 +193,17 @@ fn only_one_run_lends_to_a_call() {
     );
 }
 
+#[test]
+fn what_is_lent_to_code_that_prints_on_stands_behind_what_its_own_run_prints() {
+    check(
+        "a repl_input x f()\na repl_progress x A stdout\nb repl_progress x B stderr\na repl_progress x C stdout",
+        expect![[r#"
+            thread: a code null ACB running
+            nested: code call null 4 running
+        "#]],
+    );
+}
+
 /// What a view says came of each call, by what the call was given.
 type Came = BTreeMap<String, (Value, Vec<Value>)>;
 

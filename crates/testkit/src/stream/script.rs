@@ -411,6 +411,10 @@ const LENT: &str = r#"
     t$          repl_input     z "of t"
     s$          repl_input     z "of s"
     p$          repl_output    z "of p" true
+    p$          repl_input     w "of p"
+    *p$         repl_progress  w "% of p" stdout
+    s$          repl_progress  w "of s" stderr
+    p$          repl_progress  w "more of p" stdout
     p$          text           o "one id" index=0 later={"n":1e999}
     p$          reasoning      o "for three"
     p$          tool_call      o bash {"n":0}

@@ -79,7 +79,10 @@ impl Thread {
             return;
         };
         match (found, how.map(|(_, event)| &event.body)) {
-            (Ok(_), Some(Body::ReplProgress(piece))) => changes.append(&path, &piece.chunk),
+            // What another run lends may stand behind it: then the text grows in the middle.
+            (Ok(nth), Some(Body::ReplProgress(piece))) if nth == last => {
+                changes.append(&path, &piece.chunk);
+            }
             (Ok(nth), Some(Body::ToolProgress(progress))) => {
                 path.push(Step::Index(nth));
                 changes.set(&path, &progress.content);
