@@ -322,6 +322,54 @@ fn what_was_said_in_vain_does_not_count() {
 }
 
 #[test]
+fn calls_made_in_vain_do_not_count() {
+    check(
+        r#"
+        a tool_call   c1 bash {"void":1}
+        a repl_input  x1 "void()"
+        a tool_call   c0 bash {"kept":1}
+        a model_retry 2 ["c1","x1"]
+        a tool_call   c2 bash {"x":1}
+        a tool_result c2 "ok"
+        a repl_input  x2 "sum()"
+        "#,
+        r#"
+        b tool_call   c0 bash {"kept":1}
+        b tool_call   c2 bash {"x":1}
+        b tool_result c2 "ok"
+        b repl_input  x2 "sum()"
+        "#,
+        expect![[r#"
+            common 0 same true
+            = called 0 [] bash#1: {"kept":1}
+            = called 0 [] bash#2: {"x":1}
+            = called 0 [] repl#1: sum()
+        "#]],
+    );
+}
+
+#[test]
+fn subagents_are_matched_also_if_another_call_was_made_in_vain() {
+    check(
+        r#"
+        a      tool_call   c1 agent {"task":"void"}
+        a      model_retry 2 ["c1"]
+        a      tool_call   c2 agent {"task":"read"}
+        s^c2   text        t "found"
+        "#,
+        r#"
+        b      tool_call   c2 agent {"task":"read"}
+        s^c2   text        t "found"
+        "#,
+        expect![[r#"
+            common 0 same true
+            = said 0 [agent#1] Assistant 1: found
+            = called 0 [] agent#1: {"task":"read"}
+        "#]],
+    );
+}
+
+#[test]
 fn a_fork_shares_its_beginning() {
     let shared = "u1 user go\na1^u1:user text t1 \"one \"\na1 text t1 \"two \"";
     let a = numbered(history(&format!("{shared}\na1 text t1 three")));

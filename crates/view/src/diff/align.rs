@@ -17,7 +17,8 @@ pub(super) fn compare(a: &Digest, b: &Digest, paths: &Paths, common: u64) -> Dif
     let said = pairs(a.messages.iter().filter(counts), b.messages.iter().filter(counts), |row| {
         (row.at, row.role, row.position)
     });
-    let called = pairs(&a.calls, &b.calls, |row| (row.at, row.name.clone(), row.position));
+    let (calls_a, calls_b) = (a.calls(), b.calls());
+    let called = pairs(&calls_a, &calls_b, |(position, row)| (row.at, row.name.clone(), *position));
     let decided = pairs(&a.choices, &b.choices, |row| (row.at, row.kind, row.about.clone(), row.position));
     let ran = pairs(&a.works, &b.works, |row| (row.at, row.node.clone(), row.execution));
     let state = pairs(&a.keys, &b.keys, |row| (row.at, row.name.clone()));
@@ -126,9 +127,9 @@ fn message(pair: &Pair<'_, Message>, paths: &Paths) -> Said {
     }
 }
 
-fn call(pair: &Pair<'_, Call>, paths: &Paths) -> Called {
-    let row = pair.either();
-    let change = pair.change(|a, b| {
+fn call(pair: &Pair<'_, (u32, &Call)>, paths: &Paths) -> Called {
+    let (position, row) = *pair.either();
+    let change = pair.change(|(_, a), (_, b)| {
         equal(&a.input, &b.input) && all_equal(a.output.as_ref(), b.output.as_ref()) && a.failed == b.failed
     });
     let side = |row: Option<&Call>| {
@@ -143,11 +144,11 @@ fn call(pair: &Pair<'_, Call>, paths: &Paths) -> Called {
         turn: row.at.turn,
         who: paths.show(row.at.path),
         name: row.name.clone(),
-        position: row.position,
+        position,
         change,
         text: brief(&row.input.to_text()),
-        a: side(pair.a()),
-        b: side(pair.b()),
+        a: side(pair.a().map(|(_, row)| *row)),
+        b: side(pair.b().map(|(_, row)| *row)),
     }
 }
 

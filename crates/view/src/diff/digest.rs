@@ -53,11 +53,12 @@ impl Message {
 pub(super) struct Call {
     pub(super) at: At,
     pub(super) name: String,
-    pub(super) position: u32,
     pub(super) seq: Option<u64>,
     pub(super) input: Json,
     pub(super) output: Option<Json>,
     pub(super) failed: bool,
+    /// Whether it was made in vain.
+    discarded: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -89,7 +90,7 @@ pub(super) struct Key {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Digest {
     pub(super) messages: Vec<Message>,
-    pub(super) calls: Vec<Call>,
+    calls: Vec<Call>,
     pub(super) choices: Vec<Choice>,
     pub(super) works: Vec<Work>,
     pub(super) keys: Vec<Key>,
@@ -136,6 +137,18 @@ struct Run {
 }
 
 impl Digest {
+    /// The calls that count, each with how many there are of its name at its place, itself among them.
+    pub(super) fn calls(&self) -> Vec<(u32, &Call)> {
+        let mut counts = HashMap::<(At, &str), u32>::new();
+        let calls = self.calls.iter().filter(|call| !call.discarded);
+        let placed = calls.map(|call| {
+            let count = counts.entry((call.at, &call.name)).or_default();
+            *count += 1;
+            (*count, call)
+        });
+        placed.collect()
+    }
+
     /// Takes in one event.
     pub(super) fn take(&mut self, event: &Event, paths: &mut Paths) {
         let at = self.place(event, paths);
@@ -263,8 +276,9 @@ impl Digest {
         self.messages.len() - 1
     }
 
-    /// What a model said before its call was made again does not count.
+    /// What a model said and called before its call was made again does not count.
     fn discard(&mut self, event: &Event, ids: &[String]) {
+        self.discard_calls(event, ids);
         let Some(run) = event.head.run_id.as_ref().and_then(|run| self.runs.get_mut(run)) else {
             return;
         };
@@ -280,6 +294,19 @@ impl Digest {
                 *slot = None;
                 let said = self.counts.get_mut(&(run.at.path, format!("{:?}", message.role)));
                 *said.expect("a message was counted when it was added") -= 1;
+            }
+        }
+    }
+
+    fn discard_calls(&mut self, event: &Event, ids: &[String]) {
+        let Some(run) = &event.head.run_id else { return };
+        for id in ids.iter().map(|id| Arc::from(id.as_str())) {
+            for row in self.rows.iter().filter_map(|rows| rows.own(run, &id)) {
+                let call = &mut self.calls[row];
+                if !std::mem::replace(&mut call.discarded, true) {
+                    let made = self.counts.get_mut(&(call.at.path, format!("call {}", call.name)));
+                    *made.expect("a call was counted when it was made") -= 1;
+                }
             }
         }
     }
@@ -339,18 +366,18 @@ impl Digest {
         paths: &mut Paths,
         id: &Arc<str>,
     ) -> usize {
-        let position = self.count(at, format!("call {name}"));
-        let path = paths.below(at.path, format!("{name}#{position}"));
+        let count = self.count(at, format!("call {name}"));
+        let path = paths.below(at.path, format!("{name}#{count}"));
         self.places.insert(self.name(event, id), At { path, ..at });
         let seq = event.head.seq;
         self.calls.push(Call {
             at,
             name: name.to_owned(),
-            position,
             seq,
             input,
             output: None,
             failed: false,
+            discarded: false,
         });
         self.calls.len() - 1
     }
