@@ -59,6 +59,7 @@ mod request;
 mod slots;
 mod steps;
 mod tally;
+mod trees;
 mod value;
 
 pub use agents::Agents;

@@ -11,7 +11,6 @@ mod lifecycle;
 mod part;
 mod path;
 mod request;
-mod tree;
 mod write;
 
 use antiphon_event::{Body, Event, FlowNodeId, Kind, RunId, Timestamp};
@@ -19,11 +18,11 @@ use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Place, Placed};
 use serde::{Deserialize, Serialize};
 
+use crate::trees::Trees;
 use crate::{Changes, Projection};
 use lifecycle::{Agents, Beside};
 use part::{Answer, Branch, Entry, Part};
 use request::Requests;
-use tree::Trees;
 
 pub use part::Status;
 

@@ -11,7 +11,7 @@ mod ledger;
 mod position;
 mod record;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use antiphon_event::{Event, FlowNodeId, Kind, ParentId, RunId, StreamId};
@@ -25,6 +25,7 @@ use crate::calls::{Calls, Name};
 use crate::index::{ByRun, Index};
 use crate::request::Requests;
 use crate::steps::Steps;
+use crate::trees::Trees;
 use crate::{Changes, View};
 use position::Positions;
 
@@ -63,6 +64,10 @@ pub struct Causes {
     messages: BTreeMap<Arc<str>, u32>,
     /// Facts whose cause has not been heard of yet, by its name.
     waiting: BTreeMap<Arc<str>, Vec<u32>>,
+    /// Which facts may come from one another.
+    trees: Trees,
+    /// The last fact that came after what it caused.
+    late: Option<u32>,
 }
 
 /// Works that runs give ids, and what runs say of those that they have not begun.
@@ -178,13 +183,9 @@ impl Causes {
     pub fn why_nth(&self, index: usize) -> Option<Why> {
         let mut effect = *self.events.get(index)?;
         let mut causes = vec![self.cause(effect, None)];
-        let mut met = BTreeSet::from([effect]);
         let mut spent = self.facts[effect as usize].spent.unwrap_or_default();
         let mut cut = false;
         while let Some(cause) = self.facts[effect as usize].cause {
-            if !met.insert(cause) {
-                break;
-            }
             cut = causes.len() == CAUSES_MAX;
             if cut {
                 break;

@@ -1,6 +1,7 @@
 //! Laws of `why` and `diff` on histories that make no sense: parts of real ones, in any order.
 
 use antiphon_event::{Event, Lines};
+use antiphon_testkit::stream;
 use antiphon_view::diff::diff;
 use antiphon_view::why::{CAUSES_MAX, Causes};
 use antiphon_view::{Changes, Fold, View};
@@ -46,6 +47,14 @@ proptest! {
             prop_assert!(!why.cut && why.causes.len() <= CAUSES_MAX);
         }
         prop_assert!(fold.view().why_nth(events.len()).is_none());
+    }
+
+    #[test]
+    fn nothing_comes_from_itself(events in stream()) {
+        let fold = Fold::<Causes>::of(&events);
+        for why in (0..).map_while(|index| fold.view().why_nth(index)) {
+            prop_assert!(!why.cut, "{:?}", why.causes[0]);
+        }
     }
 
     #[test]

@@ -403,6 +403,98 @@ fn runs_that_name_each_other_as_cause_end_the_answer() {
 }
 
 #[test]
+fn what_led_to_a_call_does_not_answer_what_came_of_it() {
+    let table = "
+        u         user q
+        r^u:user  harness_start
+        r         tool_result c 1
+        r         text t a
+        r         usage 1 1
+        r         text v b
+        r         tool_call c x
+        ";
+    check(
+        table,
+        expect![[r#"
+                            7 tool_call | x {}
+            proposed_by     6 step | model call 2 | 1000 ms
+            follows         4 step | model call 1 | 2000 ms | 1+1 $?
+            answers         2 harness_start | agent | 2000 ms
+            started_by      1 user | q | 1000 ms
+            = 6000 ms, 1+1 $?
+        "#]],
+    );
+    let why = causes(&numbered(history(table))).why(3).expect("there is a result");
+    expect![[r#"
+                        3 tool_result | tool: 1
+        result_of       7 tool_call | x {} | -4000 ms
+        proposed_by     6 step | model call 2 | 1000 ms
+        follows         4 step | model call 1 | 2000 ms | 1+1 $?
+        answers         2 harness_start | agent | 2000 ms
+        started_by      1 user | q | 1000 ms
+        = 2000 ms, 1+1 $?
+    "#]]
+    .assert_eq(&show(&why));
+}
+
+#[test]
+fn what_led_to_a_call_still_goes_back_to_what_caused_its_run() {
+    check(
+        "
+        r^s/c     tool_result c 1
+        r         text t a
+        s         tool_call s/c agent
+        r         tool_call c x
+        ",
+        expect![[r#"
+                            4 tool_call | x {}
+            proposed_by     2 step | model call 1 | 2000 ms
+            answers         3 tool_call | agent {} | -1000 ms
+            proposed_by     3 step | model call 1 | 0 ms
+            = 1000 ms, 0+0 $?
+        "#]],
+    );
+    check(
+        "
+        r^s/c     tool_result c 1
+        r         text t a
+        r         tool_call c x
+        s         tool_call s/c agent
+        r         text t b
+        ",
+        expect![[r#"
+                            2 text | ab
+            said_by         2 step | model call 1 | 0 ms
+            answers         4 tool_call | agent {} | -2000 ms
+            proposed_by     4 step | model call 1 | 0 ms
+            = -2000 ms, 0+0 $?
+        "#]],
+    );
+}
+
+#[test]
+fn what_its_own_effects_name_as_the_cause_of_its_run_is_no_cause_of_it() {
+    check(
+        r#"
+        a^b/c  harness_start
+        a      tool_call a/c agent
+        b^a/c  harness_start
+        b      tool_call b/c agent
+        b      text t hello
+        "#,
+        expect![[r#"
+                            5 text | hello
+            said_by         4 step | model call 1 | 1000 ms
+            answers         3 harness_start | agent | 1000 ms
+            started_by      2 tool_call | agent {} | 1000 ms
+            proposed_by     2 step | model call 1 | 0 ms
+            answers         1 harness_start | agent | 1000 ms
+            = 4000 ms, 0+0 $?
+        "#]],
+    );
+}
+
+#[test]
 fn a_steered_message_is_among_the_causes() {
     check(
         r#"

@@ -65,6 +65,9 @@ impl Causes {
         let index = self.facts.len() as u32;
         changes.append(path!["facts"], &fact);
         self.facts.push(fact);
+        if let Some(cause) = cause {
+            self.trees.join(index, cause);
+        }
         if let Some(run) = &event.head.run_id {
             let found = self.runs.entry(run.clone()).or_default();
             found.last = Some(index);
@@ -100,10 +103,59 @@ impl Causes {
         self.run(event).first == Some(fact)
     }
 
+    /// Gives a fact its cause, unless that comes from the fact.
     fn set_cause(&mut self, fact: u32, cause: u32, changes: &mut Changes) {
-        if fact != cause {
-            self.facts[fact as usize].cause = Some(cause);
-            changes.set(path!["facts", fact as usize, "cause"], &cause);
+        if fact != cause && self.effect_of(fact, cause).is_none() {
+            self.link(fact, cause, changes);
+        }
+    }
+
+    fn link(&mut self, fact: u32, cause: u32, changes: &mut Changes) {
+        self.trees.join(fact, cause);
+        self.late = self.late.max((cause > fact).then_some(cause));
+        self.facts[fact as usize].cause = Some(cause);
+        changes.set(path!["facts", fact as usize, "cause"], &cause);
+    }
+
+    /// What of a fact is on the way back from another, if that comes from it. No more of the way is looked at than lies behind
+    /// the fact: what came before it comes from it only if a cause came late.
+    fn effect_of(&mut self, fact: u32, from: u32) -> Option<u32> {
+        if !self.trees.together(fact, from) {
+            return None;
+        }
+        let late = self.late >= Some(fact);
+        let way = std::iter::successors(Some(from), |from| self.facts[*from as usize].cause);
+        way.take_while(|from| *from > fact || late)
+            .find(|from| self.facts[*from as usize].cause == Some(fact))
+    }
+
+    /// What was taken to come from a fact comes from what that comes from.
+    fn pass_over(&mut self, fact: u32, effect: u32, changes: &mut Changes) {
+        if let Some(cause) = self.facts[fact as usize].cause {
+            self.link(effect, cause, changes);
+            self.forget_also(effect, cause, changes);
+            return;
+        }
+        self.facts[effect as usize].cause = None;
+        changes.remove(path!["facts", effect as usize, "cause"]);
+        let run = self.facts[fact as usize].run_id.as_ref().and_then(|run| self.runs.get(run));
+        if let Some(parent) = run.and_then(|run| run.parent.as_ref()) {
+            self.waiting.entry(parent.shared()).or_default().push(effect);
+        } else {
+            self.facts[effect as usize].relation = None;
+            changes.remove(path!["facts", effect as usize, "relation"]);
+        }
+    }
+
+    /// A cause that is followed is not among the others.
+    fn forget_also(&mut self, fact: u32, cause: u32, changes: &mut Changes) {
+        let also = &mut self.facts[fact as usize].also;
+        let before = also.len();
+        also.retain(|other| *other != cause);
+        match also.len() {
+            0 if before > 0 => changes.remove(path!["facts", fact as usize, "also"]),
+            after if after < before => changes.set(path!["facts", fact as usize, "also"], also),
+            _ => {}
         }
     }
 
@@ -177,13 +229,18 @@ impl Causes {
             if ends && is_own {
                 self.called_mut(kind).works.answered(work);
             }
+            let tip = self.works[work].tip;
+            // What led to the call did not come from what came of it.
+            if let Some(effect) = self.effect_of(fact, tip) {
+                self.pass_over(fact, effect, changes);
+            }
             let found = &mut self.facts[fact as usize];
             if !std::mem::take(&mut found.also).is_empty() {
                 changes.remove(path!["facts", fact as usize, "also"]);
             }
             found.relation = Some(relation);
             changes.set(path!["facts", fact as usize, "relation"], &relation);
-            self.set_cause(fact, self.works[work].tip, changes);
+            self.link(fact, tip, changes);
         }
     }
 
