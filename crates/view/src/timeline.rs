@@ -336,6 +336,5 @@ impl View for Timeline {
 #[derive(Serialize)]
 struct Snapshot<'a> {
     runs: &'a [Run],
-    #[serde(skip_serializing_if = "<[Mark]>::is_empty")]
     marks: &'a [Mark],
 }

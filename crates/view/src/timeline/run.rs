@@ -106,7 +106,8 @@ impl Timeline {
         if let Some(run) = run {
             Edit::at(changes, path!["runs", run]).push("marks", &mut self.runs[run].marks, mark);
         } else if event.head.run_id.is_none() || moment::needs_no_flow(&event.body) {
-            Edit::at(changes, path![]).push("marks", &mut self.marks, mark);
+            changes.append(path!["marks"], &mark);
+            self.marks.push(mark);
         }
         Some(())
     }

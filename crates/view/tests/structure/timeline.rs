@@ -23,6 +23,7 @@ fn rows_carry_times_layers_edges_and_ends() {
         f  run_end          FAILED null reason=node_failed totalDurationMs=77
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow graphId=report status=FAILED startedAt=2027-01-15T08:00:00.000Z endedAt=2027-01-15T08:00:10.000Z durationMs=77 reason=node_failed resumed=0 counts={completed:1,failed:1,skipped:1}
               rows:
@@ -50,6 +51,7 @@ fn a_retry_is_a_row_of_its_own_and_does_not_count_as_failed() {
         f  run_end       COMPLETED "ok"
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow status=COMPLETED startedAt=2027-01-15T08:00:00.000Z endedAt=2027-01-15T08:00:05.000Z durationMs=0 output=ok resumed=0 counts={completed:1,retried:1}
               rows:
@@ -68,6 +70,7 @@ fn an_end_without_a_start_makes_a_row_and_a_late_start_joins_it() {
         f  node_end    a FAILED 2
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow status=EXECUTING resumed=0 counts={completed:1}
               rows:
@@ -88,6 +91,7 @@ fn a_second_start_of_an_ended_row_opens_the_next_attempt() {
         f  node_start  a
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow status=EXECUTING resumed=0 counts={executing:1,completed:2}
               rows:
@@ -114,6 +118,7 @@ fn executions_of_a_loop_are_rows_in_the_layer_of_the_first() {
         f  layer_end    0
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow status=EXECUTING resumed=0 counts={executing:1,completed:2}
               rows:
@@ -141,6 +146,7 @@ fn a_node_that_waits_for_a_person_is_interrupted_until_it_ends() {
         f  resumed
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow status=EXECUTING resumed=1 counts={completed:1}
               rows:
@@ -168,6 +174,7 @@ fn agents_and_flows_stand_inside_the_node_they_ran_in() {
         k                 harness_start  nodePath=["b","x"]
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow graphId=outer status=EXECUTING startedAt=2027-01-15T08:00:00.000Z resumed=0 counts={executing:3}
               rows:
@@ -192,6 +199,7 @@ fn a_run_inside_itself_is_left_where_it_is() {
         f^g:b:1:start  node_end    a
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow status=EXECUTING resumed=0 counts={completed:1}
               rows:
@@ -217,6 +225,7 @@ fn marks_stand_in_order_and_find_their_run() {
         f  run_end           finalOutput=1
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow graphId=swarm status=COMPLETED durationMs=0 output=1 resumed=0 counts={}
               marks:
@@ -263,6 +272,7 @@ fn voices_and_missions_leave_marks_that_say_what_they_say() {
         f  mission:complete            summary="all done" totalCost=1.25 totalDurationMs=9000 agentCount=3
         "#,
         &expect![[r#"
+            marks=[]
             runs:
               runId=f kind=flow graphId=mission status=EXECUTING resumed=0 counts={}
               marks:
@@ -330,4 +340,13 @@ fn a_run_end_without_a_status_is_judged_by_the_rows() {
     let run = fold.view().run(&"f".into()).expect("it ran");
     assert_eq!(run.status.as_str(), "FAILED");
     assert_eq!((run.counts.failed, run.counts.cancelled, run.rows.len()), (1, 1, 2));
+}
+
+#[test]
+fn a_list_without_marks_is_empty() {
+    check::<Timeline>("f run_start report", &expect![[r#"
+        marks=[]
+        runs:
+          runId=f kind=flow graphId=report status=EXECUTING resumed=0 counts={}
+    "#]]);
 }
