@@ -95,6 +95,8 @@ pub struct Agents {
     nobody: Option<usize>,
     /// The first agent without a parent, as it was last found.
     root: Option<usize>,
+    /// How many events there were before the first agent that do not show that there is one. They are the root's.
+    unclaimed: u64,
     runs: Vec<RunOf>,
     family: Family,
     /// The runs of agents that hang from what will have caused a run, by that run.
@@ -173,6 +175,8 @@ impl View for Agents {
         let run = self.heard_of(event);
         if let Body::MissionAgentSpawned(spawned) = &event.body {
             self.spawned(event, run, spawned, changes);
+        } else if self.rows.is_empty() && shows_no_agent(&event.body) {
+            self.unclaimed += 1;
         } else if !run.is_some_and(|run| self.is_of_flow(run, event)) {
             self.took_part(event, run, changes);
         }
@@ -213,6 +217,20 @@ impl Agents {
         self.runs[run].counted = self.runs[run].counted.plus(used);
         self.add_usage(agent, used, changes);
     }
+}
+
+/// Whether there may be no agent at all where this happens.
+fn shows_no_agent(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::SessionCreated(_)
+            | Body::BranchCreated(_)
+            | Body::Summary(_)
+            | Body::ActiveChanged(_)
+            | Body::HistoryCompacted(_)
+            | Body::Connected(_)
+            | Body::User(_)
+    )
 }
 
 #[derive(Serialize)]

@@ -43,7 +43,8 @@ impl Agents {
     ) {
         let above = self.named(event, run, changes);
         let place = self.ids.get(&spawned.agent_id).copied().unwrap_or_else(|| {
-            let place = self.add(None, AgentRow { placeholder: true, ..AgentRow::default() }, changes);
+            let role = Some(spawned.role.clone());
+            let place = self.add(None, AgentRow { role, placeholder: true, ..AgentRow::default() }, changes);
             self.call(place, &spawned.agent_id, changes);
             place
         });
@@ -228,7 +229,9 @@ impl Agents {
         if let Some(name) = &row.name {
             self.names.insert((parent, name.clone()), place);
         }
-        let row = AgentRow { parent, ..row };
+        let is_root = parent.is_none() && row.role.is_none();
+        let events = if is_root { std::mem::take(&mut self.unclaimed) } else { 0 };
+        let row = AgentRow { parent, events, ..row };
         changes.append(path!["agents"], &row);
         self.rows.push(row);
         place

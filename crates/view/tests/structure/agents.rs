@@ -347,3 +347,17 @@ fn a_walk_gives_the_depth_in_the_tree() {
     let names: Vec<_> = fold.view().walk().map(|(depth, agent)| (depth, agent.name.clone())).collect();
     assert_eq!(names, [(0, Some("A".into())), (1, Some("B".into())), (2, Some("Z".into()))]);
 }
+
+#[test]
+fn sessions_and_people_do_not_show_that_there_is_an_agent() {
+    check::<Agents>(
+        r#"
+        -  session_created  title=t
+        -  branch_created
+        u  user             "hi"
+        "#,
+        &expect![[r#"
+            agents=[]
+        "#]],
+    );
+}
