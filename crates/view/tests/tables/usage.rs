@@ -82,3 +82,63 @@ fn what_the_end_of_a_run_says_beyond_its_calls_counts_once() {
         "#]],
     );
 }
+
+#[test]
+fn what_the_end_of_a_node_says_counts_if_nothing_else_was_told() {
+    check(
+        "usage",
+        r#"
+        f run_start report
+        f node_start a
+        f node_end a telemetry={"iterations":2,"promptTokens":5,"completionTokens":6,"costUsd":0.5}
+        f node_end a telemetry={"iterations":2,"promptTokens":5,"completionTokens":6,"costUsd":0.5}
+        f node_start b agent={"id":"bob"}
+        f node_end b agent={"id":"bob"} telemetry={"totalTokens":9}
+        f node_start c
+        f node_end c telemetry={"toolCalls":3}
+        "#,
+        &expect![[r#"
+            total {calls:2 inputTokens:14 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.5 unpriced:0}
+            runs {id:"f" used:{calls:2 inputTokens:14 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.5 unpriced:0}}
+            agents {id:"bob" used:{calls:0 inputTokens:9 outputTokens:0 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:0}}
+            nodes {id:"a" used:{calls:2 inputTokens:5 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.5 unpriced:0}}
+            nodes {id:"b" used:{calls:0 inputTokens:9 outputTokens:0 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:0}}
+            models {id:"unknown" used:{calls:2 inputTokens:14 outputTokens:6 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0.5 unpriced:0}}
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_told_of_a_node_twice_counts_once() {
+    check(
+        "usage",
+        r#"
+        f run_start report
+        f node_start a
+        f usage 5 6 nodeId=a
+        f node_end a telemetry={"iterations":1,"promptTokens":5,"completionTokens":6}
+        f node_start b
+        g harness_start nodeId=b
+        g usage 1 1
+        f node_end b telemetry={"promptTokens":1,"completionTokens":1}
+        f node_start outer
+        h^f:outer:1:start run_start inner
+        h node_start c
+        i^h:c:1:start harness_start
+        i harness_end done totalUsage={"inputTokens":2,"outputTokens":2}
+        h node_end c telemetry={"promptTokens":2,"completionTokens":2}
+        f node_end outer telemetry={"promptTokens":2,"completionTokens":2}
+        f node_start a 2
+        f node_end a execution=2 telemetry={"promptTokens":3,"completionTokens":3}
+        "#,
+        &expect![[r#"
+            total {calls:2 inputTokens:11 outputTokens:12 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:2}
+            runs {id:"f" used:{calls:1 inputTokens:8 outputTokens:9 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:1}}
+            runs {id:"g" used:{calls:1 inputTokens:1 outputTokens:1 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:1}}
+            runs {id:"i" used:{calls:0 inputTokens:2 outputTokens:2 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:0}}
+            nodes {id:"a" used:{calls:1 inputTokens:8 outputTokens:9 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:1}}
+            nodes {id:"b" used:{calls:1 inputTokens:1 outputTokens:1 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:1}}
+            models {id:"unknown" used:{calls:2 inputTokens:11 outputTokens:12 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:2}}
+        "#]],
+    );
+}
