@@ -22,7 +22,7 @@ use crate::{Changes, View, path};
 
 /// The conversation as a person reads it.
 ///
-/// A piece of text belongs to the message its event names; without a name, to the message its stream began
+/// A piece of text belongs to the message of its run that its event names; without a name, to the message its stream began
 /// in, else to what its run, or its node of a flow, is just saying. Reasoning is kept apart from text. What a retry discards
 /// is left out, also when more of it arrives late. What was heard of a voice is a message once it is final.
 #[serde_as]
@@ -30,6 +30,8 @@ use crate::{Changes, View, path};
 pub struct Transcript {
     messages: Vec<Message>,
     by_name: Index<(Role, Arc<str>)>,
+    /// What runs name by ids that others had before.
+    renamed: Index<(RunId, Arc<str>)>,
     /// How many messages wanted to have an id that was taken.
     copies: Index<(Role, Arc<str>)>,
     by_stream: Index<(RunId, StreamId)>,
@@ -224,19 +226,38 @@ impl Transcript {
         let node = event.head.node_id.as_ref();
         let open = || self.runs.get(run).and_then(|speaker| self.open_in(speaker, node));
         let found = match &event.head.message_id {
-            Some(named) => self.by_name.get(&(Role::Assistant, named.shared())),
+            Some(named) => self.named(run, named),
             None => self.streams[stream].messages.last().copied().or_else(open),
         };
-        let place = found.unwrap_or_else(|| {
-            let named = event.head.message_id.as_ref().map(MessageId::shared);
-            let id = named.unwrap_or_else(|| self.unnamed(run, id));
-            self.add(Role::Assistant, id, run, event, changes)
+        let place = found.unwrap_or_else(|| match &event.head.message_id {
+            Some(named) => self.add_named(named, run, event, changes),
+            None => {
+                let id = self.unnamed(run, id);
+                self.add(Role::Assistant, id, run, event, changes)
+            }
         });
         let messages = &mut self.streams[stream].messages;
         if messages.last() != Some(&place) {
             push_sparing(messages, place);
         }
         place
+    }
+
+    /// The message that a run calls by an id.
+    fn named(&self, run: &RunId, id: &MessageId) -> Option<usize> {
+        let id = id.shared();
+        let renamed = || self.renamed.get(&(run.clone(), Arc::clone(&id)));
+        let first = self.by_name.get(&(Role::Assistant, Arc::clone(&id)));
+        first.filter(|place| self.messages[*place].run_id == *run).or_else(renamed)
+    }
+
+    /// Adds what a run calls by an id; where another run had that before, it is called differently.
+    fn add_named(&mut self, named: &MessageId, run: &RunId, event: &Event, changes: &mut Changes) -> usize {
+        let id = self.free(Role::Assistant, &named.shared());
+        if *id != *named.as_str() {
+            self.renamed.insert((run.clone(), named.shared()), self.messages.len());
+        }
+        self.add(Role::Assistant, id, run, event, changes)
     }
 
     fn stream(&mut self, run: &RunId, id: &StreamId) -> usize {
@@ -282,11 +303,11 @@ impl Transcript {
 
     /// Ends what a run is saying: the message the event names, what it says in the node the event names, or all of it.
     fn finish(&mut self, run: &RunId, event: &Event, changes: &mut Changes) {
-        let Some(speaker) = self.runs.get_mut(run).filter(|speaker| !speaker.open.is_empty()) else { return };
         let named = match (&event.body, &event.head.message_id) {
-            (Body::Usage(_), Some(id)) => self.by_name.get(&(Role::Assistant, id.shared())),
+            (Body::Usage(_), Some(id)) => self.named(run, id),
             _ => None,
         };
+        let Some(speaker) = self.runs.get_mut(run).filter(|speaker| !speaker.open.is_empty()) else { return };
         let ended: Vec<_> = match (named, &event.head.node_id) {
             (Some(place), _) => vec![(self.messages[place].node_id.clone(), place)],
             (None, Some(node)) if speaker.is_flow && !matches!(event.body, Body::RunEnd(_)) => {

@@ -48,6 +48,30 @@ fn messages_go_by_the_name_their_events_give_them() {
 }
 
 #[test]
+fn equal_names_of_two_runs_are_two_messages() {
+    check(
+        "transcript",
+        r#"
+        a text  a/t "I am "   messageId=step-1 agent={"id":"alice"}
+        b text  b/t "I am "   messageId=step-1 agent={"id":"bob"}
+        a text  a/t "A."      messageId=step-1
+        b text  b/u "B."      messageId=step-1
+        c usage 1 1           messageId=step-1
+        b usage 1 1           messageId=step-1
+        c text  c/t "I am C." messageId=step-1
+        d text  d/t "I am D." messageId=step-1~2
+        b text  b/v " Still." messageId=step-1
+        "#,
+        &expect![[r#"
+            messages {id:"step-1" role:"assistant" runId:"a" agent:"alice" depth:0 text:"I am A." reasoning:"" streaming:true}
+            messages {id:"step-1~2" role:"assistant" runId:"b" agent:"bob" depth:0 text:"I am B. Still." reasoning:"" streaming:true}
+            messages {id:"step-1~3" role:"assistant" runId:"c" depth:0 text:"I am C." reasoning:"" streaming:true}
+            messages {id:"step-1~2~2" role:"assistant" runId:"d" depth:0 text:"I am D." reasoning:"" streaming:true}
+        "#]],
+    );
+}
+
+#[test]
 fn runs_that_speak_at_once_do_not_mix() {
     check(
         "transcript",
