@@ -24,7 +24,8 @@ use crate::{Changes, View, path};
 ///
 /// A piece of text belongs to the message of its run that its event names; without a name, to the message its stream began
 /// in, else to what its run, or its node of a flow, is just saying. Reasoning is kept apart from text. What a retry discards
-/// is left out, also when more of it arrives late. What was heard of a voice is a message once it is final.
+/// is left out, also when more of it arrives late; what begins after the retry counts. What was heard of a voice is a message
+/// once it is final.
 #[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Transcript {
@@ -269,11 +270,13 @@ impl Transcript {
         })
     }
 
-    /// Leaves out what the streams have said, and what they may still say.
+    /// Leaves out what the streams have said, and what they may still say. An id that nobody has used yet is no stream's.
     fn discard(&mut self, run: &RunId, ids: &[String], changes: &mut Changes) {
         let mut touched = Vec::new();
         for id in ids {
-            let stream = self.stream(run, &StreamId::from(id.as_str()));
+            let Some(stream) = self.by_stream.get(&(run.clone(), StreamId::from(id.as_str()))) else {
+                continue;
+            };
             self.streams[stream].discarded = true;
             touched.append(&mut self.streams[stream].messages);
         }

@@ -94,11 +94,11 @@ fn what_a_retry_discards_is_left_out_even_if_it_comes_late() {
         a text t1 "and kept"
         a model_retry 2 ["r1","t2","t9"]
         a text t2 "wer"
-        a text t9 "never heard"
+        a text t9 "first heard now"
         a text t3 ". Whole."
         "#,
         &expect![[r#"
-            messages {id:"t1" role:"assistant" runId:"a" depth:0 text:"kept and kept. Whole." reasoning:"" streaming:true}
+            messages {id:"t1" role:"assistant" runId:"a" depth:0 text:"kept and keptfirst heard now. Whole." reasoning:"" streaming:true}
         "#]],
     );
 }
