@@ -1,10 +1,11 @@
 //! [`Transcript`]: what was said, one row for each message.
 //!
-//! In: what people and models say, the ends of model calls and runs, retries. Rows stand in the order of
-//! their first appearance and never move. Start reading at [`Message`], then [`Transcript::apply`]; how far below the root
-//! somebody speaks who does not say it is in `transcript/depth.rs`.
+//! In: what people and models say, calls and what came of them, the ends of model calls and runs, retries. Rows stand in the
+//! order of their first appearance and never move. Start reading at [`Message`], then [`Transcript::apply`]; when a message is
+//! over is in `transcript/step.rs`, how far below the root somebody speaks who does not say it in `transcript/depth.rs`.
 
 mod depth;
+mod step;
 mod voice;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
 use self::depth::Depths;
+use self::step::{Calls, Over};
 use crate::index::Index;
 use crate::value::{agent_name, put, renew};
 use crate::{Changes, View, path};
@@ -40,6 +42,7 @@ pub struct Transcript {
     /// For each message, what its text and its reasoning are made of.
     made_of: Vec<[Vec<Piece>; 2]>,
     runs: BTreeMap<RunId, Speaker>,
+    calls: Calls,
     depths: Depths,
     /// What agents are called whose events do not say it.
     #[serde_as(as = "Vec<(_, _)>")]
@@ -111,6 +114,7 @@ struct Speaker {
     open: BTreeSet<(Option<FlowNodeId>, usize)>,
     /// The one that was begun last.
     latest: Option<usize>,
+    over: Over,
     ended: bool,
     /// Whether nodes of a flow begin in it: then what names none of them is none of theirs.
     is_flow: bool,
@@ -138,6 +142,10 @@ impl View for Transcript {
             Body::Reasoning(thought) => {
                 self.say(run, event, &thought.id, Voice::Reasoning, &thought.content, changes);
             }
+            Body::ToolCall(call) => self.calls.note(run, call.id.shared(), event),
+            Body::ReplInput(code) => self.calls.note(run, code.id.shared(), event),
+            Body::ToolResult(result) => self.answer(run, result.id.shared(), event, changes),
+            Body::ReplOutput(output) => self.answer(run, output.id.shared(), event, changes),
             Body::ModelRetry(retry) => self.discard(run, &retry.discards, changes),
             Body::Usage(_) | Body::NodeEnd(_) => self.finish(run, event, changes),
             Body::HarnessEnd(_) | Body::RunEnd(_) => self.end(run, event, changes),
@@ -172,6 +180,10 @@ impl Transcript {
     }
 
     fn user(&mut self, run: &RunId, event: &Event, user: &User, changes: &mut Changes) {
+        // Most people speak in runs of their own.
+        if self.runs.contains_key(run) {
+            self.finish(run, event, changes);
+        }
         let named = event.head.message_id.as_ref().map(MessageId::shared);
         let id = named.unwrap_or_else(|| format!("{run}:user").into());
         let id = self.free(Role::User, &id);
@@ -230,12 +242,12 @@ impl Transcript {
             Some(named) => self.named(run, named),
             None => self.streams[stream].messages.last().copied().or_else(open),
         };
-        let place = found.unwrap_or_else(|| match &event.head.message_id {
-            Some(named) => self.add_named(named, run, event, changes),
-            None => {
-                let id = self.unnamed(run, id);
-                self.add(Role::Assistant, id, run, event, changes)
-            }
+        let place = found.unwrap_or_else(|| {
+            let id = match &event.head.message_id {
+                Some(named) => self.call_next(run, named),
+                None => self.unnamed(run, id),
+            };
+            self.add(Role::Assistant, id, run, event, changes)
         });
         let messages = &mut self.streams[stream].messages;
         if messages.last() != Some(&place) {
@@ -252,13 +264,13 @@ impl Transcript {
         first.filter(|place| self.messages[*place].run_id == *run).or_else(renamed)
     }
 
-    /// Adds what a run calls by an id; where another run had that before, it is called differently.
-    fn add_named(&mut self, named: &MessageId, run: &RunId, event: &Event, changes: &mut Changes) -> usize {
+    /// What the next message is called that a run calls so: differently, if another run had that before.
+    fn call_next(&mut self, run: &RunId, named: &MessageId) -> Arc<str> {
         let id = self.free(Role::Assistant, &named.shared());
         if *id != *named.as_str() {
             self.renamed.insert((run.clone(), named.shared()), self.messages.len());
         }
-        self.add(Role::Assistant, id, run, event, changes)
+        id
     }
 
     fn stream(&mut self, run: &RunId, id: &StreamId) -> usize {
@@ -302,28 +314,6 @@ impl Transcript {
             })
         };
         speaker.open.range(of_node).next_back().map(|(_, place)| *place).or_else(latest)
-    }
-
-    /// Ends what a run is saying: the message the event names, what it says in the node the event names, or all of it.
-    fn finish(&mut self, run: &RunId, event: &Event, changes: &mut Changes) {
-        let named = match (&event.body, &event.head.message_id) {
-            (Body::Usage(_), Some(id)) => self.named(run, id),
-            _ => None,
-        };
-        let Some(speaker) = self.runs.get_mut(run).filter(|speaker| !speaker.open.is_empty()) else { return };
-        let ended: Vec<_> = match (named, &event.head.node_id) {
-            (Some(place), _) => vec![(self.messages[place].node_id.clone(), place)],
-            (None, Some(node)) if speaker.is_flow && !matches!(event.body, Body::RunEnd(_)) => {
-                let of_node = (Some(node.clone()), 0)..=(Some(node.clone()), usize::MAX);
-                speaker.open.range(of_node).cloned().collect()
-            }
-            (None, _) => speaker.open.iter().cloned().collect(),
-        };
-        for open in ended {
-            if speaker.open.remove(&open) {
-                close(&mut self.messages[open.1], open.1, event, changes);
-            }
-        }
     }
 
     /// Ends a run, or what it does in a node of a flow.

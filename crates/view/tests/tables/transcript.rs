@@ -84,6 +84,68 @@ fn runs_that_speak_at_once_do_not_mix() {
 }
 
 #[test]
+fn a_step_is_over_when_one_of_its_calls_has_a_result_or_somebody_speaks_in_between() {
+    check_recorded(
+        "transcript",
+        r#"
+        a harness_start
+        a text        t1 "I will look."
+        a tool_call   c1 ls
+        a tool_call   c2 ls
+        a tool_result c1 "x"
+        a text        t2 "One is fine, "
+        a tool_call   c2 ls
+        a tool_result c2 "y"
+        a tool_result nobody "z"
+        a text        t3 "and so is two"
+        a text        t1 " Late."
+        a text        t4 "."
+        a repl_input  p "code"
+        a repl_output p "1"
+        a text        t5 "It gave 1."
+        b tool_result p "lent"
+        a user        "Go on."
+        a text        t6 "I do."
+        "#,
+        &expect![[r#"
+            messages {id:"t1" role:"assistant" runId:"a" depth:0 text:"I will look. Late." reasoning:"" streaming:false startedAt:"2027-01-15T08:00:01.000Z" endedAt:"2027-01-15T08:00:13.000Z"}
+            messages {id:"t2" role:"assistant" runId:"a" depth:0 text:"One is fine, and so is two." reasoning:"" streaming:false startedAt:"2027-01-15T08:00:05.000Z" endedAt:"2027-01-15T08:00:13.000Z"}
+            messages {id:"t5" role:"assistant" runId:"a" depth:0 text:"It gave 1." reasoning:"" streaming:false startedAt:"2027-01-15T08:00:14.000Z" endedAt:"2027-01-15T08:00:16.000Z"}
+            messages {id:"a:user" role:"user" runId:"a" depth:0 text:"Go on." reasoning:"" streaming:false startedAt:"2027-01-15T08:00:16.000Z" endedAt:"2027-01-15T08:00:16.000Z"}
+            messages {id:"t6" role:"assistant" runId:"a" depth:0 text:"I do." reasoning:"" streaming:true startedAt:"2027-01-15T08:00:17.000Z"}
+        "#]],
+    );
+    check(
+        "transcript",
+        r#"
+        f run_start   g
+        f node_start  a
+        f node_start  b
+        f text        t1 "a1" nodeId=a
+        f text        t2 "b1" nodeId=b
+        f tool_call   c  ls {} nodeId=a
+        f tool_result c  "x"
+        f text        t3 "a2" nodeId=a
+        f text        t4 ", b1 too" nodeId=b
+        f usage       1 1 nodeId=a
+        f tool_call   d  ls {} nodeId=a
+        f text        t5 "a3" nodeId=a
+        f node_start  a 2
+        f text        t6 "a4" nodeId=a
+        f tool_result d  "x"
+        f text        t7 ", a4 too" nodeId=a
+        "#,
+        &expect![[r#"
+            messages {id:"t1" role:"assistant" runId:"f" nodeId:"a" depth:0 text:"a1" reasoning:"" streaming:false}
+            messages {id:"t2" role:"assistant" runId:"f" nodeId:"b" depth:0 text:"b1, b1 too" reasoning:"" streaming:true}
+            messages {id:"t3" role:"assistant" runId:"f" nodeId:"a" depth:0 text:"a2" reasoning:"" streaming:false}
+            messages {id:"t5" role:"assistant" runId:"f" nodeId:"a" depth:0 text:"a3" reasoning:"" streaming:false}
+            messages {id:"t6" role:"assistant" runId:"f" nodeId:"a" depth:0 text:"a4, a4 too" reasoning:"" streaming:true}
+        "#]],
+    );
+}
+
+#[test]
 fn what_a_retry_discards_is_left_out_even_if_it_comes_late() {
     check(
         "transcript",
