@@ -43,7 +43,7 @@ use place::{Anchor, RunPlace};
 /// The first event that speaks of a node fixes its parent; only a parent that was a guess is exchanged for
 /// the right one. Results and answers find their call and request by id; if there is none yet, a place is
 /// kept for it, flagged `orphan`, until it appears. Ids are told apart by session and branch, and those of
-/// calls and requests also by run; what does not say one of these finds its call or request all the same.
+/// messages, calls and requests also by run; what does not say one of these finds its call or request all the same.
 #[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Nested {
@@ -52,6 +52,8 @@ pub struct Nested {
     #[serde_as(as = "Vec<(_, _)>")]
     scopes: BTreeMap<(Option<SessionId>, Option<BranchId>), usize>,
     keys: Index<Key>,
+    /// Messages that were spoken of, and in which nobody has said anything.
+    unsaid: BTreeSet<usize>,
     calls: Known,
     /// What other runs lend to calls, by the place of the call.
     lent: BTreeMap<usize, Lent>,
@@ -83,7 +85,7 @@ pub struct Nested {
 /// What code is called that an agent writes.
 const CODE: &str = "code";
 
-/// A node: its scope, level, run where that matters, and id.
+/// A node: its scope, level, run where that matters, and id. The latest message of an id is known without its run, too.
 type Key = (Option<usize>, Level, Option<RunId>, String);
 
 impl Nested {

@@ -293,11 +293,27 @@ impl Nested {
         }
     }
 
-    /// The message an event names.
+    /// The message an event names: that of its run. What says nothing itself, or names no run, may speak of another's.
     pub(super) fn message(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
         let id = event.head.message_id.as_ref()?.to_string();
-        let scope = self.scope(event, changes);
-        Some(self.find_or_add((scope, Level::Message, None, id), event, changes))
+        let mut key = (self.scope(event, changes), Level::Message, event.head.run_id.clone(), id);
+        if let Some(own) = self.keys.get(&key) {
+            return Some(own);
+        }
+        let run = key.2.take().filter(|_| says(event));
+        let latest = self.keys.get(&key);
+        let known = latest.filter(|latest| run.is_none() || self.unsaid.remove(latest));
+        let message = known.unwrap_or_else(|| {
+            let parent = self.parent_for(Level::Message, event, changes);
+            self.add_keyed(key.clone(), parent, changes)
+        });
+        if run.is_some() {
+            key.2 = run;
+            self.keys.insert(key, message);
+        } else if known.is_none() {
+            self.unsaid.insert(message);
+        }
+        Some(message)
     }
 
     /// The node with this key; made, where the event says, if there is none.
@@ -346,6 +362,24 @@ impl Nested {
         self.nodes.push(node);
         place
     }
+}
+
+/// Whether an event is part of what is said in a message, and does not only speak of one.
+fn says(event: &Event) -> bool {
+    matches!(
+        event.body,
+        Body::User(_)
+            | Body::Text(_)
+            | Body::Reasoning(_)
+            | Body::ToolCall(_)
+            | Body::ToolProgress(_)
+            | Body::ToolResult(_)
+            | Body::Relay(_)
+            | Body::Error(_)
+            | Body::ReplInput(_)
+            | Body::ReplProgress(_)
+            | Body::ReplOutput(_)
+    )
 }
 
 /// Whether only a flow writes such events.

@@ -629,3 +629,39 @@ fn what_happens_at_a_moment_is_told_in_words() {
         "#]],
     );
 }
+
+#[test]
+fn equal_names_of_two_runs_are_two_messages() {
+    check(
+        r#"
+        a  text            a/t "I am " messageId=m agent={"id":"alice"}
+        b  text            b/t "I am " messageId=m agent={"id":"bob"}
+        a  text            a/t "A."    messageId=m
+        b  text            b/u "B."    messageId=m
+        b  tool_call       c bash {}   messageId=m
+        a  tool_call       d bash {}   messageId=m
+        e  tool_result     d "lent"    messageId=m
+        e  usage           1 1         messageId=m
+        -  relay_resolved  p true      messageId=m
+        -  error           "of whom"   messageId=m
+        -  error           "of nobody" messageId=n
+        g  text            g/t "of g"  messageId=n
+        h  usage           1 1         messageId=o
+        h  text            h/t "of h"  messageId=o
+        "#,
+        &expect![[r#"
+            agent alice events=0
+              message m label=assistant text=I am A. events=2
+                call d label=bash status=done input={} output=lent events=2
+            agent bob events=0
+              message m label=assistant text=I am B. events=3
+                call c label=bash status=pending input={} events=1
+                request p orphan=true status=approved events=1
+                moment error label=error text=of whom events=1
+            message n label=assistant text=of g events=1
+              moment error label=error text=of nobody events=1
+            run h events=0
+              message o label=assistant text=of h events=2
+        "#]],
+    );
+}
