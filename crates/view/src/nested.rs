@@ -13,6 +13,7 @@ mod known;
 mod lent;
 mod node;
 mod place;
+mod scope;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use antiphon_event::body::content::UserContent;
 use antiphon_event::body::request::{Relay, RelayResolved};
 use antiphon_event::body::rlm::{ReplInput, ReplOutput};
 use antiphon_event::body::tool::{ToolCall, ToolResult};
-use antiphon_event::{Body, BranchId, Event, FlowNodeId, RunId, SessionId, TraceId};
+use antiphon_event::{Body, Event, FlowNodeId, RunId, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
@@ -33,10 +34,11 @@ use crate::moment;
 use crate::request::{Open, Standing};
 use crate::{Changes, View, path};
 
-use known::{At, Known};
+use known::Known;
 use lent::Lent;
 pub use node::{Level, Node};
 use place::{Anchor, RunPlace};
+use scope::Scope;
 
 /// Everything that happened, inside what it belongs to.
 ///
@@ -44,13 +46,16 @@ use place::{Anchor, RunPlace};
 /// the right one. Results and answers find their call and request by id; if there is none yet, a place is
 /// kept for it, flagged `orphan`, until it appears. Ids are told apart by session and branch, and those of
 /// messages, calls and requests also by run; what does not say one of these finds its call or request all the same.
+/// What does not say its session and branch is where its run was last heard, or where what caused that is.
 #[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Nested {
     nodes: Vec<Node>,
     tree: Forest,
     #[serde_as(as = "Vec<(_, _)>")]
-    scopes: BTreeMap<(Option<SessionId>, Option<BranchId>), usize>,
+    scopes: BTreeMap<Scope, usize>,
+    /// The session and branch that each run was last heard in.
+    heard_in: BTreeMap<RunId, Scope>,
     keys: Index<Key>,
     /// Messages that were spoken of, and in which nobody has said anything.
     unsaid: BTreeSet<usize>,
@@ -153,7 +158,7 @@ impl Nested {
 
     fn discard(&mut self, event: &Event, ids: &[String], changes: &mut Changes) -> Option<usize> {
         let run = event.head.run_id.clone()?;
-        let (scope, at) = (self.scope(event, changes), At::of(event));
+        let (scope, at) = (self.scope(event, changes), self.at(event));
         for id in ids {
             let stream = self.streams.get(&(scope, run.clone(), id.clone()));
             // A call of another run is not this one's to throw away.
@@ -198,7 +203,7 @@ impl Nested {
 
     /// The call an event is about, or is lent to; a place is kept for one that has not appeared.
     fn call(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) -> usize {
-        let at = At::of(event);
+        let at = self.at(event);
         let known = self.calls.about(&at, id, |place| self.is_open(place) && !self.lent.contains_key(&place));
         let call = known.unwrap_or_else(|| {
             let call = self.add_call(event, id, changes);
@@ -218,7 +223,7 @@ impl Nested {
 
     /// The call a request is about: that of its run, an open one of another, or a place that is kept.
     fn asked_about(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) -> usize {
-        let known = self.calls.about(&At::of(event), id, |place| self.is_open(place));
+        let known = self.calls.about(&self.at(event), id, |place| self.is_open(place));
         known.unwrap_or_else(|| self.call(event, id, changes))
     }
 
@@ -230,7 +235,7 @@ impl Nested {
 
     /// The call, or the code, that an event begins; and whether that had begun before.
     fn begin_call(&mut self, event: &Event, id: &Arc<str>, changes: &mut Changes) -> (usize, bool) {
-        let at = At::of(event);
+        let at = self.at(event);
         let spoken = self.calls.spoken(&at, id);
         let lent = spoken.filter(|call| self.is_lent_by(*call, event));
         let known = self.calls.begins(&at, id, |place| self.nodes[place].orphan);
@@ -308,7 +313,7 @@ impl Nested {
     }
 
     fn relay(&mut self, event: &Event, relay: &Relay, changes: &mut Changes) -> usize {
-        let (at, id) = (At::of(event), relay.id.shared());
+        let (at, id) = (self.at(event), relay.id.shared());
         let known = self.requests.begins(&at, &id, |place| self.nodes[place].orphan);
         let call = relay.tool_call_id.as_ref().map(|call| self.asked_about(event, &call.shared(), changes));
         let request = if let Some(request) = known {
@@ -332,7 +337,7 @@ impl Nested {
     }
 
     fn relay_resolved(&mut self, event: &Event, resolved: &RelayResolved, changes: &mut Changes) -> usize {
-        let (at, id) = (At::of(event), resolved.relay_id.shared());
+        let (at, id) = (self.at(event), resolved.relay_id.shared());
         let known = self.requests.about(&at, &id, |place| self.open.is_unanswered(&place));
         let request = known.unwrap_or_else(|| {
             let above = self.parent_for(Level::Request, event, changes);
@@ -464,6 +469,7 @@ impl View for Nested {
     const NAME: &'static str = "nested";
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
+        self.hear(event);
         self.settle(event, changes);
         let place = match &event.body {
             Body::User(user) => Some(self.user(event, &user.content, changes)),

@@ -5,26 +5,20 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use antiphon_event::{BranchId, Event, RunId, SessionId};
+use antiphon_event::RunId;
 use serde::{Deserialize, Serialize};
 
+use super::scope::Scope;
 use crate::index::ByRun;
 
-/// Where something was said: what it names of session, branch and run.
+/// Where something was said: what is known of session, branch and run.
 #[derive(Debug, Clone)]
 pub(super) struct At {
-    scope: Scope,
-    run: Option<RunId>,
+    pub(super) scope: Scope,
+    pub(super) run: Option<RunId>,
 }
 
-type Scope = (Option<SessionId>, Option<BranchId>);
-
 impl At {
-    pub(super) fn of(event: &Event) -> Self {
-        let head = &event.head;
-        Self { scope: (head.session_id.clone(), head.branch_id.clone()), run: head.run_id.clone() }
-    }
-
     fn key(&self, id: &Arc<str>) -> (Scope, Arc<str>) {
         (self.scope.clone(), Arc::clone(id))
     }
@@ -53,6 +47,12 @@ impl Known {
     pub(super) fn spoken(&self, at: &At, id: &Arc<str>) -> Option<usize> {
         let elsewhere = || self.anywhere.exact(at.run.as_ref()?, id).filter(|place| self.suits(at, *place));
         self.exact(at, id).or_else(elsewhere)
+    }
+
+    /// The session and branch of what last had an id, if they were said.
+    pub(super) fn scope(&self, id: &Arc<str>) -> Option<&Scope> {
+        let latest = self.anywhere.about(None, id, |_| true)?;
+        self.named.get(&latest).filter(|scope| **scope != (None, None))
     }
 
     /// Whether a node is what a run of a session and branch has begun by an id.

@@ -74,23 +74,6 @@ impl<'e> Named<'e> {
 }
 
 impl Nested {
-    /// The session and branch of an event, if it names any.
-    pub(super) fn scope(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
-        let (session, branch) = (&event.head.session_id, &event.head.branch_id);
-        if session.is_none() && branch.is_none() {
-            return None;
-        }
-        let key = (session.clone(), branch.clone());
-        if let Some(scope) = self.scopes.get(&key) {
-            return Some(*scope);
-        }
-        let session = session.as_ref().map_or("", |session| session.as_str());
-        let branch = branch.as_ref().map_or("", |branch| branch.as_str());
-        let scope = self.add(Node::new(Level::Scope, &format!("{session}/{branch}"), None), changes);
-        self.scopes.insert(key, scope);
-        Some(scope)
-    }
-
     /// The innermost level above messages that an event names or its run is known to be in.
     pub(super) fn surroundings(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
         let scope = self.scope(event, changes);
@@ -265,7 +248,11 @@ impl Nested {
 
     /// Makes a node known by a name, to all that wait for it and all that come.
     pub(super) fn anchor(&mut self, key: (Option<usize>, Anchor), place: usize, changes: &mut Changes) {
-        for child in self.waiting.remove(&key).unwrap_or_default() {
+        let here = self.waiting.remove(&key);
+        // Who names no session and branch waits for its cause wherever that is.
+        let anywhere = matches!(key, (Some(_), Anchor::Cause(_)));
+        let anywhere = if anywhere { self.waiting.remove(&(None, key.1.clone())) } else { None };
+        for child in [here, anywhere].into_iter().flatten().flatten() {
             self.hang(child, place, changes);
         }
         self.anchors.insert(key, place);

@@ -269,17 +269,20 @@ fn a_result_without_a_session_or_of_another_run_finds_its_call() {
         b tool_result f R
         b tool_result g R
         a tool_call g x sessionId=s branchId=main
+        x tool_call h x
+        x tool_result h R sessionId=s branchId=main
         ",
         &expect![[r#"
             scope s/main events=0
               run a events=0
                 call c label=x status=done input={} output=R events=2
+                call d label=x status=done input={} output=R events=2
                 call e label=x status=done input={} output=R events=2
+                call f label=x status=done input={} output=R events=2
                 call g label=x status=done input={} output=R events=2
-            run a events=0
-              call d label=x status=done input={} output=R events=2
-              call f label=x status=done input={} output=R events=2
             run b events=0
+            run x events=0
+              call h label=x status=done input={} output=R events=2
         "#]],
     );
 }
@@ -292,6 +295,8 @@ fn an_answer_without_a_session_or_of_another_run_finds_its_request() {
         - relay_resolved p true
         a relay q question
         b relay_resolved q true sessionId=s branchId=main
+        x relay w question
+        x relay_resolved w true sessionId=s branchId=main
         - relay_resolved r true sessionId=s
         a relay r question sessionId=s branchId=main
         ",
@@ -299,9 +304,10 @@ fn an_answer_without_a_session_or_of_another_run_finds_its_request() {
             scope s/main events=0
               run a events=0
                 request p label=question status=approved events=2
+                request q label=question status=approved events=2
                 request r label=question status=approved events=2
-            run a events=0
-              request q label=question status=approved events=2
+            run x events=0
+              request w label=question status=approved events=2
             scope s/ events=0
         "#]],
     );
@@ -662,6 +668,61 @@ fn equal_names_of_two_runs_are_two_messages() {
               moment error label=error text=of nobody events=1
             run h events=0
               message o label=assistant text=of h events=2
+        "#]],
+    );
+}
+
+#[test]
+fn what_names_no_session_is_where_its_run_was_last_heard() {
+    check(
+        r#"
+        r1    harness_start   sessionId=s branchId=main eventFlowId=f1 agent={"id":"A","name":"lead"}
+        r1    text            t1 "hello" sessionId=s branchId=main messageId=m1
+        r1    text            t1 " world" messageId=m1
+        r1    tool_call       c bash {} messageId=m1
+        r1    tool_call       c bash {} sessionId=s branchId=main messageId=m1
+        r1    relay           p permission c bash sessionId=s
+        r1    relay_resolved  p true
+        r2^c  harness_start
+        r2    text            u "sub"
+        r3^r1 text            v "of the run"
+        v^r1:harness_end user "more"
+        r1    harness_end     done
+        r1    text            w "forked" sessionId=s branchId=b2
+        r1    text            x "on"
+        f     node_start      n sessionId=s branchId=main
+        g^f:n:1:start harness_start agentId=writer
+        k^z   text            y "early"
+        r1    tool_call       z agent {}
+        k     text            y ", late"
+        o     text            o "outside"
+        o^c   text            o2 "stays outside"
+        "#,
+        &expect![[r#"
+            scope s/main events=0
+              flow f1 events=0
+                agent A label=lead status=done events=2
+                  message m1 label=assistant text=hello world events=2
+                    call c label=bash status=running input={} events=2
+                      request p label=permission status=approved events=2
+                      run r2 status=running events=1
+                        message u label=assistant text=sub events=1
+                  run r3 events=0
+                    message v label=assistant text=of the run events=1
+              message v label=user text=more events=1
+              workflow f events=0
+                node n:1 label=n status=EXECUTING events=1
+                  agent writer status=running events=1
+            scope s/b2 events=0
+              run r1 events=0
+                message w label=assistant text=forked events=1
+                message x label=assistant text=on events=1
+                call z label=agent status=pending input={} events=1
+                  run k events=0
+                    message y label=assistant text=early, late events=2
+            run o events=0
+              message o label=assistant text=outside events=1
+              message o2 label=assistant text=stays outside events=1
         "#]],
     );
 }
