@@ -26,7 +26,12 @@ pub(super) enum Anchor {
     Cause(String),
     /// An agent, as the parent of another.
     Agent(String),
+    /// The names from the root down to an agent, as the beginning of the chain of another.
+    Chain(Vec<String>),
 }
+
+/// How many names of a chain are followed.
+const CHAIN_MAX: usize = 256;
 
 /// What is around an event, from the outside in.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +54,8 @@ struct Named<'e> {
     name: Option<&'e str>,
     /// The agent above it.
     above: Option<&'e str>,
+    /// The names from the root down to it, its own last.
+    chain: &'e [String],
 }
 
 impl<'e> Named<'e> {
@@ -62,13 +69,22 @@ impl<'e> Named<'e> {
                     id => id.into(),
                 };
                 let name = agent.name.as_ref().or(agent.chain.last()).map(String::as_str);
-                Some(Self { id, name, above: agent.parent_id.as_ref().map(AgentId::as_str) })
+                let chain = &agent.chain[..agent.chain.len().min(CHAIN_MAX)];
+                Some(Self { id, name, above: agent.parent_id.as_ref().map(AgentId::as_str), chain })
             }
             (None, Body::HarnessStart(start)) => {
                 let id = start.agent_id.as_ref()?.as_str().into();
-                Some(Self { id, name: None, above: None })
+                Some(Self { id, name: None, above: None, chain: &[] })
             }
             _ => None,
+        }
+    }
+
+    /// The names that lead to it in the chains of others: without a chain of its own it is a root.
+    fn path(&self) -> Vec<String> {
+        match self.chain {
+            [] => vec![self.name.unwrap_or(&self.id).to_owned()],
+            chain => chain.to_vec(),
         }
     }
 }
@@ -198,7 +214,8 @@ impl Nested {
         place
     }
 
-    /// An agent. One in a part of its own flow hangs from that; another from what caused its run, or from the agent above it.
+    /// An agent. One in a part of its own flow hangs from that; another from what caused its run, or from the agent above it, which
+    /// it names or its chain does.
     fn agent(
         &mut self,
         around: Around,
@@ -222,11 +239,17 @@ impl Nested {
             if let Some(above) = above.filter(|_| self.tree.parent(place) == around.nearest()) {
                 self.hang_from(place, scope, Anchor::Agent(above.to_owned()), changes);
             }
+            if let ([above @ .., _], None, None) = (agent.chain, agent.above, &run.cause)
+                && !above.is_empty()
+            {
+                self.hang_from(place, scope, Anchor::Chain(above.to_vec()), changes);
+            }
             if let Some(run) = &event.head.run_id {
                 self.anchor_run(scope, run, place, changes);
             }
         }
         self.anchor((scope, Anchor::Agent(id)), place, changes);
+        self.anchor((scope, Anchor::Chain(agent.path())), place, changes);
         place
     }
 

@@ -726,3 +726,36 @@ fn what_names_no_session_is_where_its_run_was_last_heard() {
         "#]],
     );
 }
+
+#[test]
+fn an_agent_hangs_from_the_one_its_chain_names() {
+    check(
+        r#"
+        a    harness_start  eventFlowId=f agent={"id":"A","name":"lead","chain":["lead"]}
+        b    harness_start  eventFlowId=f agent={"id":"B","chain":["lead","kid"],"depth":1}
+        d    harness_start  eventFlowId=f agent={"id":"D","chain":["lead","kid","late"],"depth":2}
+        e    harness_start  eventFlowId=f agent={"id":"E","chain":["boss","kid","deep"],"depth":2}
+        g    harness_start  eventFlowId=f agent={"id":"G","chain":["boss","kid"],"depth":1}
+        h    harness_start  eventFlowId=f agent={"id":"H","name":"boss"}
+        a    tool_call      c agent {}
+        i^c  harness_start  eventFlowId=f agent={"id":"I","chain":["boss","called"],"depth":1}
+        j    harness_start  eventFlowId=f agent={"id":"J","chain":["boss","owned"],"depth":1,"parentId":"B"}
+        k    harness_start  eventFlowId=f agent={"id":"","chain":["boss","nameless"],"depth":1}
+        l    harness_start  eventFlowId=f agent={"id":"L","chain":["nobody","knows"],"depth":1}
+        "#,
+        &expect![[r#"
+            flow f events=0
+              agent A label=lead status=running events=1
+                agent B label=kid status=running events=1
+                  agent D label=late status=running events=1
+                  agent J label=owned status=running events=1
+                call c label=agent status=pending input={} events=1
+                  agent I label=called status=running events=1
+              agent H label=boss status=running events=1
+                agent G label=kid status=running events=1
+                  agent E label=deep status=running events=1
+                agent boss/nameless label=nameless status=running events=1
+              agent L label=knows status=running events=1
+        "#]],
+    );
+}
