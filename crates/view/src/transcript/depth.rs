@@ -1,7 +1,8 @@
 //! [`Depths`]: how far below the root a run is whose events do not say it.
 //!
 //! As its `harness_start` says; or else one below the run that made the call it was started by, or as far as the run that it
-//! says it comes from. A cause that comes late is waited for. Start reading at [`Transcript::note_depth`].
+//! says it comes from. A cause that comes late is waited for. How deep a run is is not worked out before it matters: until somebody
+//! says something in it, or in what hangs from it. Start reading at [`Transcript::note_depth`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,17 +29,39 @@ pub(super) struct Depths {
 /// What is known about a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Row {
-    depth: u32,
-    /// Whether the run says itself how deep it is.
-    is_said: bool,
+    depth: Depth,
     /// Whether it named its cause.
     is_caused: bool,
+    /// Whether anything hangs from it.
+    is_above: bool,
     above: Option<usize>,
     /// How far it is below the row above.
     steps: u32,
+    /// The rows that are heard and as deep as this one makes them.
     below: Vec<usize>,
     /// The messages that do not say it themselves.
     messages: Vec<usize>,
+}
+
+/// How far below the root a run is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Depth {
+    /// Nobody is heard in it, nor in those that hang from it.
+    #[default]
+    Unheard,
+    /// As the row above says.
+    Counted(u32),
+    /// As the run says itself.
+    Said(u32),
+}
+
+impl Depth {
+    fn known(self) -> Option<u32> {
+        match self {
+            Self::Unheard => None,
+            Self::Counted(depth) | Self::Said(depth) => Some(depth),
+        }
+    }
 }
 
 impl Depths {
@@ -51,7 +74,30 @@ impl Depths {
             return 0;
         };
         self.rows[row].messages.push(message);
-        self.rows[row].depth
+        self.heard(row)
+    }
+
+    /// How deep a row is that is heard. It is counted once, with the rows that it hangs from.
+    fn heard(&mut self, row: usize) -> u32 {
+        let mut silent = Vec::new();
+        let mut top = Some(row);
+        let mut depth = 0;
+        while let Some(at) = top {
+            if let Some(known) = self.rows[at].depth.known() {
+                depth = known;
+                break;
+            }
+            silent.push(at);
+            top = self.rows[at].above;
+        }
+        for row in silent.into_iter().rev() {
+            if let Some(above) = self.rows[row].above {
+                depth = depth.saturating_add(self.rows[row].steps);
+                self.rows[above].below.push(row);
+            }
+            self.rows[row].depth = Depth::Counted(depth);
+        }
+        depth
     }
 
     /// The row of what caused a run, and how far below that the run is.
@@ -106,8 +152,7 @@ impl Transcript {
     /// A run says itself how deep it is.
     fn say_depth(&mut self, run: &RunId, depth: u32, changes: &mut Changes) {
         let row = self.depth_row(run, changes);
-        self.depths.rows[row].is_said = true;
-        self.settle_depth(row, depth, changes);
+        self.settle_depth(row, Depth::Said(depth), changes);
     }
 
     /// Finds what caused a run, or lets it wait for that.
@@ -144,32 +189,36 @@ impl Transcript {
 
     /// Hangs a run from another, unless that hangs from it.
     fn attach_depth(&mut self, row: usize, above: usize, steps: u32, changes: &mut Changes) {
-        if self.depths.is_within(above, row) {
+        if row == above || (self.depths.rows[row].is_above && self.depths.is_within(above, row)) {
             return;
         }
-        self.depths.rows[above].below.push(row);
+        self.depths.rows[above].is_above = true;
         let hung = &mut self.depths.rows[row];
         (hung.above, hung.steps) = (Some(above), steps);
-        if !hung.is_said {
-            self.settle_depth(row, self.depths.rows[above].depth.saturating_add(steps), changes);
+        if matches!(hung.depth, Depth::Counted(_)) {
+            let depth = self.depths.heard(above).saturating_add(steps);
+            self.depths.rows[above].below.push(row);
+            self.settle_depth(row, Depth::Counted(depth), changes);
         }
     }
 
     /// Says how deep a run is, and so how deep those are that hang from it.
-    fn settle_depth(&mut self, row: usize, depth: u32, changes: &mut Changes) {
+    fn settle_depth(&mut self, row: usize, depth: Depth, changes: &mut Changes) {
         let mut stack = vec![(row, depth)];
-        while let Some((row, depth)) = stack.pop() {
-            if std::mem::replace(&mut self.depths.rows[row].depth, depth) == depth {
+        while let Some((row, settled)) = stack.pop() {
+            let before = std::mem::replace(&mut self.depths.rows[row].depth, settled);
+            let Some(depth) = settled.known().filter(|depth| before.known() != Some(*depth)) else {
                 continue;
-            }
+            };
             let Row { messages, below, .. } = &self.depths.rows[row];
             for message in messages {
                 self.messages[*message].depth = depth;
                 changes.set(path!["messages", *message, "depth"], &depth);
             }
             let below = below.iter().map(|row| (*row, &self.depths.rows[*row]));
-            let unsaid = below.filter(|(_, below)| !below.is_said);
-            stack.extend(unsaid.map(|(row, below)| (row, depth.saturating_add(below.steps))));
+            let counted = below.filter(|(_, below)| matches!(below.depth, Depth::Counted(_)));
+            stack
+                .extend(counted.map(|(row, below)| (row, Depth::Counted(depth.saturating_add(below.steps)))));
         }
     }
 }

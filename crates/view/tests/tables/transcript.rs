@@ -1,6 +1,13 @@
 //! What the `transcript` view shows, as tables.
 
+use std::fmt::Write;
+
+use antiphon_testkit::history;
+use antiphon_view::{Fold, Transcript};
 use expect_test::expect;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::{option, sample::Index};
 
 use crate::{check, check_recorded};
 
@@ -292,4 +299,50 @@ fn who_speaks_and_how_deep_is_known_from_the_start_of_the_run_or_from_its_call()
             messages {id:"t8" role:"assistant" runId:"k1" depth:0 text:"hangs from itself" reasoning:"" streaming:true}
         "#]],
     );
+}
+
+#[test]
+fn however_deep_a_run_is_it_is_one_below_what_caused_it() {
+    let mut table = String::from("r0 tool_call c0 agent\n");
+    for nth in 1..=1_100 {
+        writeln!(table, "r{nth}^c{} tool_call c{nth} agent", nth - 1).expect("text");
+    }
+    check(
+        "transcript",
+        &format!("{table}s^c1100 text t deep"),
+        &expect![[r#"
+            messages {id:"t" role:"assistant" runId:"s" depth:1101 text:"deep" reasoning:"" streaming:true}
+        "#]],
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn how_deep_a_run_is_does_not_depend_on_what_comes_first(
+        runs in vec((any::<Index>(), option::weighted(0.1, 0_u32..9), any::<bool>()), 1..24),
+        order in any::<[u8; 72]>(),
+    ) {
+        let (mut depths, mut lines): (Vec<u32>, Vec<String>) = (Vec::new(), Vec::new());
+        for (nth, (above, said, by_call)) in runs.iter().enumerate() {
+            let above = (nth > 0).then(|| above.index(nth));
+            let cause = above.map_or_else(String::new, |above| format!("^{}{above}", if *by_call { "c" } else { "r" }));
+            let below = above.map_or(0, |above| depths[above] + u32::from(*by_call));
+            let said = said.filter(|_| nth > 0);
+            depths.push(said.unwrap_or(below));
+            let said = said.map_or_else(String::new, |depth| format!(" depth={depth}"));
+            lines.push(format!("r{nth}{cause} harness_start{said}"));
+            lines.push(format!("r{nth}{cause} tool_call c{nth} agent"));
+            lines.push(format!("r{nth}{cause} text t{nth} r{nth}"));
+        }
+        let mut lines: Vec<_> = lines.into_iter().zip(order).collect();
+        lines.sort_by_key(|(_, place)| *place);
+        let table: Vec<_> = lines.into_iter().map(|(line, _)| line).collect();
+        let fold = Fold::<Transcript>::of(&history(&table.join("\n")));
+        for message in fold.view().messages() {
+            let nth: usize = message.text[1..].parse().expect("the text is the run");
+            prop_assert_eq!(message.depth, depths[nth], "{} in {:?}", &message.text, table);
+        }
+    }
 }
