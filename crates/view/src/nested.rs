@@ -56,6 +56,9 @@ pub struct Nested {
     scopes: BTreeMap<Scope, usize>,
     /// The session and branch that each run was last heard in.
     heard_in: BTreeMap<RunId, Scope>,
+    /// Where the event is said that is taken in.
+    #[serde(skip)]
+    here: Scope,
     keys: Index<Key>,
     /// Messages that were spoken of, and in which nobody has said anything.
     unsaid: BTreeSet<usize>,
@@ -130,7 +133,7 @@ impl Nested {
         write: impl FnOnce(&mut Node, &mut Edit<'_>),
     ) -> Option<usize> {
         let run = event.head.run_id.clone()?;
-        let scope = self.scope(event, changes);
+        let scope = self.scope(changes);
         let stream = (scope, run.clone(), id.to_owned());
         let known = self.streams.get(&stream);
         let message = self.message(event, changes).or(known).unwrap_or_else(|| {
@@ -158,7 +161,7 @@ impl Nested {
 
     fn discard(&mut self, event: &Event, ids: &[String], changes: &mut Changes) -> Option<usize> {
         let run = event.head.run_id.clone()?;
-        let (scope, at) = (self.scope(event, changes), self.at(event));
+        let (scope, at) = (self.scope(changes), self.at(event));
         for id in ids {
             let stream = self.streams.get(&(scope, run.clone(), id.clone()));
             // A call of another run is not this one's to throw away.
@@ -181,7 +184,7 @@ impl Nested {
 
     /// Makes a call known by its id; if another call has that, by its run, too.
     fn anchor_call(&mut self, event: &Event, id: &str, call: usize, changes: &mut Changes) {
-        let scope = self.scope(event, changes);
+        let scope = self.scope(changes);
         let mut anchor = (scope, Anchor::Cause(id.to_owned()));
         if self.is_taken(&anchor, |known| known != call)
             && let Some(run) = &event.head.run_id
@@ -412,7 +415,7 @@ impl Nested {
         changes: &mut Changes,
     ) -> Option<usize> {
         let (run, node) = (event.head.run_id.clone()?, event.head.node_id.clone()?);
-        let scope = self.scope(event, changes);
+        let scope = self.scope(changes);
         let key = (scope, Level::Node, Some(run.clone()), format!("{node}:{execution}"));
         let place = self.find_or_add(key, event, changes);
         self.executions.insert((scope, run, node.clone()), place);
@@ -425,7 +428,7 @@ impl Nested {
 
     /// The execution of a node that an event of its flow is about, else what is around.
     fn of_node(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
-        let scope = self.scope(event, changes);
+        let scope = self.scope(changes);
         self.execution(scope, event).or_else(|| self.surroundings(event, changes))
     }
 
@@ -459,7 +462,7 @@ impl Nested {
         let (run, node) = (event.head.run_id.as_ref()?, event.head.node_id.as_ref()?);
         let again = if attempt > 1 { format!(":{attempt}") } else { String::new() };
         let start = format!("{run}:{node}:{execution}:start{again}");
-        let scope = self.scope(event, changes);
+        let scope = self.scope(changes);
         self.anchor((scope, Anchor::Cause(start)), place, changes);
         Some(place)
     }

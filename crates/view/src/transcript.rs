@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
 use self::depth::Depths;
-use self::step::{Calls, Over};
+use self::step::Calls;
 use crate::index::Index;
 use crate::value::{agent_name, put, renew};
 use crate::{Changes, View, path};
@@ -42,7 +42,6 @@ pub struct Transcript {
     /// For each message, what its text and its reasoning are made of.
     made_of: Vec<[Vec<Piece>; 2]>,
     runs: BTreeMap<RunId, Speaker>,
-    calls: Calls,
     depths: Depths,
     /// What agents are called whose events do not say it.
     #[serde_as(as = "Vec<(_, _)>")]
@@ -114,7 +113,7 @@ struct Speaker {
     open: BTreeSet<(Option<FlowNodeId>, usize)>,
     /// The one that was begun last.
     latest: Option<usize>,
-    over: Over,
+    calls: Calls,
     ended: bool,
     /// Whether nodes of a flow begin in it: then what names none of them is none of theirs.
     is_flow: bool,
@@ -142,8 +141,8 @@ impl View for Transcript {
             Body::Reasoning(thought) => {
                 self.say(run, event, &thought.id, Voice::Reasoning, &thought.content, changes);
             }
-            Body::ToolCall(call) => self.calls.note(run, call.id.shared(), event),
-            Body::ReplInput(code) => self.calls.note(run, code.id.shared(), event),
+            Body::ToolCall(call) => self.called(run, call.id.shared(), event),
+            Body::ReplInput(code) => self.called(run, code.id.shared(), event),
             Body::ToolResult(result) => self.answer(run, result.id.shared(), event, changes),
             Body::ReplOutput(output) => self.answer(run, output.id.shared(), event, changes),
             Body::ModelRetry(retry) => self.discard(run, &retry.discards, changes),

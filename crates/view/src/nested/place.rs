@@ -92,7 +92,7 @@ impl<'e> Named<'e> {
 impl Nested {
     /// The innermost level above messages that an event names or its run is known to be in.
     pub(super) fn surroundings(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
-        let scope = self.scope(event, changes);
+        let scope = self.scope(changes);
         let mut run = self.run_place(scope, event);
         let turn = self.turn(scope, &run, event, changes);
         let execution = self.execution(scope, event).filter(|_| !is_of_flow(event));
@@ -306,7 +306,7 @@ impl Nested {
     /// The message an event names: that of its run. What says nothing itself, or names no run, may speak of another's.
     pub(super) fn message(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
         let id = event.head.message_id.as_ref()?.to_string();
-        let mut key = (self.scope(event, changes), Level::Message, event.head.run_id.clone(), id);
+        let mut key = (self.scope(changes), Level::Message, event.head.run_id.clone(), id);
         if let Some(own) = self.keys.get(&key) {
             return Some(own);
         }

@@ -17,16 +17,20 @@ pub(super) type Scope = (Option<SessionId>, Option<BranchId>);
 const PARTS_MAX: usize = 8;
 
 impl Nested {
-    /// Notes in which session and branch the run of an event is.
+    /// Notes in which session and branch an event is said, and with it its run.
     pub(super) fn hear(&mut self, event: &Event) {
+        self.here = (event.head.session_id.clone(), event.head.branch_id.clone());
         let Some(run) = &event.head.run_id else { return };
-        let named = named(event);
         let heard = match self.heard_in.get(run) {
-            Some(known) if agree(&named, known) => None,
-            None if named == (None, None) => self.scope_of_cause(run, event),
-            Some(_) | None => Some(named),
+            Some(known) if agree(&self.here, known) => {
+                self.here.clone_from(known);
+                return;
+            }
+            None if self.here == (None, None) => self.scope_of_cause(run, event),
+            Some(_) | None => Some(self.here.clone()),
         };
         if let Some(heard) = heard {
+            self.here.clone_from(&heard);
             self.heard_in.insert(run.clone(), heard);
         }
     }
@@ -47,31 +51,24 @@ impl Nested {
 
     /// Where an event is said, as far as that is known.
     pub(super) fn at(&self, event: &Event) -> At {
-        let run = event.head.run_id.clone();
-        let heard = run.as_ref().and_then(|run| self.heard_in.get(run)).cloned();
-        At { scope: heard.unwrap_or_else(|| named(event)), run }
+        At { scope: self.here.clone(), run: event.head.run_id.clone() }
     }
 
-    /// The session and branch of an event, if they are known.
-    pub(super) fn scope(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
-        let key = self.at(event).scope;
-        if key == (None, None) {
+    /// The session and branch of the event, if they are known.
+    pub(super) fn scope(&mut self, changes: &mut Changes) -> Option<usize> {
+        if self.here == (None, None) {
             return None;
         }
-        if let Some(scope) = self.scopes.get(&key) {
+        if let Some(scope) = self.scopes.get(&self.here) {
             return Some(*scope);
         }
+        let key = self.here.clone();
         let session = key.0.as_ref().map_or("", |session| session.as_str());
         let branch = key.1.as_ref().map_or("", |branch| branch.as_str());
         let scope = self.add(Node::new(Level::Scope, &format!("{session}/{branch}"), None), changes);
         self.scopes.insert(key, scope);
         Some(scope)
     }
-}
-
-/// What an event names of session and branch.
-fn named(event: &Event) -> Scope {
-    (event.head.session_id.clone(), event.head.branch_id.clone())
 }
 
 /// Whether what is named of a session and branch is so in another.

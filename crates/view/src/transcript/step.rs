@@ -4,31 +4,26 @@
 //! code that was begun in it, with its node or its run, or when somebody speaks in its run. In the run of a flow each node
 //! has steps of its own. Start reading at [`Transcript::finish`] and [`Transcript::answer`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use antiphon_event::{Body, Event, FlowNodeId, RunId};
 use serde::{Deserialize, Serialize};
+use serde_with::serde_as;
 
 use super::{Transcript, close};
 use crate::Changes;
-use crate::index::Index;
 
-/// The calls and the code of all runs, by number in the order they came.
+/// The calls and the code of a run that have no result.
+#[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Calls {
-    numbers: Index<(RunId, Arc<str>)>,
-    count: usize,
-    /// The flow nodes of those that name one.
-    nodes: BTreeMap<usize, FlowNodeId>,
-}
-
-/// Which calls of a run belong to steps that are over: those before a number.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Over {
-    all: usize,
-    /// Those of single nodes.
-    of_node: BTreeMap<Option<FlowNodeId>, usize>,
+    /// Those of steps that are not over, with the flow node they were made in.
+    current: BTreeMap<Arc<str>, Option<FlowNodeId>>,
+    /// The same by that node.
+    #[serde_as(as = "Vec<(_, _)>")]
+    of_node: BTreeMap<Option<FlowNodeId>, BTreeSet<Arc<str>>>,
+    earlier: BTreeSet<Arc<str>>,
 }
 
 /// What is over of a run.
@@ -40,34 +35,53 @@ enum Part {
 
 impl Calls {
     /// Notes a call. One that comes again belongs to the step that it was first made in.
-    pub(super) fn note(&mut self, run: &RunId, id: Arc<str>, event: &Event) {
-        let key = (run.clone(), id);
-        if self.numbers.get(&key).is_some() {
+    fn note(&mut self, id: Arc<str>, event: &Event) {
+        if self.earlier.contains(&id) || self.current.contains_key(&id) {
             return;
         }
-        if let Some(node) = &event.head.node_id {
-            self.nodes.insert(self.count, node.clone());
-        }
-        self.numbers.insert(key, self.count);
-        self.count += 1;
+        let node = event.head.node_id.clone();
+        self.of_node.entry(node.clone()).or_default().insert(Arc::clone(&id));
+        self.current.insert(id, node);
     }
-}
 
-impl Over {
-    fn includes(&self, call: usize, node: Option<&FlowNodeId>) -> bool {
-        call < self.all || self.of_node.get(&node.cloned()).is_some_and(|before| call < *before)
+    /// A call has a result: the node it was made in, if its step is not over.
+    fn answered(&mut self, id: &Arc<str>) -> Option<Option<FlowNodeId>> {
+        if self.earlier.remove(id) {
+            return None;
+        }
+        let node = self.current.remove(id)?;
+        if let Some(calls) = self.of_node.get_mut(&node) {
+            calls.remove(id);
+        }
+        Some(node)
+    }
+
+    /// The steps of a node are over, or those of all.
+    fn step_is_over(&mut self, node: Option<&Option<FlowNodeId>>) {
+        match node {
+            Some(node) => {
+                let calls = self.of_node.remove(node).unwrap_or_default();
+                calls.iter().for_each(|call| _ = self.current.remove(call));
+                self.earlier.extend(calls);
+            }
+            None => {
+                self.of_node.clear();
+                self.earlier.extend(std::mem::take(&mut self.current).into_keys());
+            }
+        }
     }
 }
 
 impl Transcript {
+    /// A model calls something, or writes code.
+    pub(super) fn called(&mut self, run: &RunId, id: Arc<str>, event: &Event) {
+        self.runs.entry(run.clone()).or_default().calls.note(id, event);
+    }
+
     /// A call has a result: the model has spoken, if the step of the call is not over anyway.
     pub(super) fn answer(&mut self, run: &RunId, id: Arc<str>, event: &Event, changes: &mut Changes) {
-        let Some(call) = self.calls.numbers.get(&(run.clone(), id)) else { return };
-        let node = self.calls.nodes.get(&call).cloned();
-        let speaker = self.runs.entry(run.clone()).or_default();
-        if speaker.over.includes(call, node.as_ref()) {
-            return;
-        }
+        let Some(speaker) = self.runs.get_mut(run) else { return };
+        let Some(node) = speaker.calls.answered(&id) else { return };
         let part = if speaker.is_flow { Part::Node(node) } else { Part::All };
         self.end_step(run, part, event, changes);
     }
@@ -103,10 +117,7 @@ impl Transcript {
             Part::Message(place) => speaker.is_flow.then(|| self.messages[place].node_id.clone()),
             Part::All => None,
         };
-        match node {
-            Some(node) => _ = speaker.over.of_node.insert(node, self.calls.count),
-            None => speaker.over.all = self.calls.count,
-        }
+        speaker.calls.step_is_over(node.as_ref());
         for open in ended {
             if speaker.open.remove(&open) {
                 close(&mut self.messages[open.1], open.1, event, changes);
