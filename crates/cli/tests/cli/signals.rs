@@ -17,15 +17,14 @@ nodes:
 edges: [first -> then]
 ";
 
+fn begin(place: &Place, args: &[&str]) -> Child {
+    let mut command = place.command(args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
 /// Starts a run and waits until its first node is at work.
 fn start(place: &Place, args: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
-    let mut command = place.command(args);
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut child = begin(place, args);
     let mut err = BufReader::new(child.stderr.take().expect("piped"));
     until(&mut err, "first  started");
     (child, err)
@@ -196,13 +195,7 @@ fn a_ctrl_c_before_the_run_has_begun_is_heard() {
     assert_eq!(place.run(&["run", "waits.yaml"]).code, Some(0));
     std::fs::remove_file(place.path().join("go")).expect("it is there");
     let writer = locked(&place);
-    let mut child = place
-        .command(&["run", "waits.yaml"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut child = begin(&place, &["run", "waits.yaml"]);
     let mut err = BufReader::new(child.stderr.take().expect("piped"));
     while !listens(&child) {
         assert_eq!(child.try_wait().expect("it can be asked"), None, "it ended before it listened");
@@ -230,13 +223,7 @@ fn who_goes_on_while_somebody_else_writes_is_told_so() {
     let place = Place::new(&[("gate.yaml", GATE), ("go", "")]);
     assert_eq!(place.run(&["run", "gate.yaml"]).code, Some(3));
     let writer = locked(&place);
-    let mut child = place
-        .command(&["resume", "last", "--approve", "gate"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut child = begin(&place, &["resume", "last", "--approve", "gate"]);
     let deadline = Instant::now() + Duration::from_mins(1);
     while child.try_wait().expect("it can be asked").is_none() {
         assert!(Instant::now() < deadline, "it waits and says nothing");
@@ -257,15 +244,7 @@ fn of_two_who_answer_at_once_one_is_heard_and_the_other_is_told() {
     let place = Place::new(&[("gate.yaml", &flow)]);
     for _ in 0..3 {
         assert_eq!(place.run(&["run", "gate.yaml"]).code, Some(3));
-        let answer = |args: &[&str]| {
-            let mut command = place.command(&[&["resume", "last"], args].concat());
-            command
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .expect("it starts")
-        };
+        let answer = |args: &[&str]| begin(&place, &[&["resume", "last"], args].concat());
         let both = [answer(&["--approve", "gate"]), answer(&["--deny", "gate", "--reason", "no"])];
         let mut came = both.map(|child| child.wait_with_output().expect("it ends"));
         came.sort_by_key(|output| output.status.code());
