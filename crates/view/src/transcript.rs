@@ -179,10 +179,7 @@ impl Transcript {
     }
 
     fn user(&mut self, run: &RunId, event: &Event, user: &User, changes: &mut Changes) {
-        // Most people speak in runs of their own.
-        if self.runs.contains_key(run) {
-            self.finish(run, event, changes);
-        }
+        self.finish(run, event, changes);
         let named = event.head.message_id.as_ref().map(MessageId::shared);
         let id = named.unwrap_or_else(|| format!("{run}:user").into());
         let id = self.free(Role::User, &id);

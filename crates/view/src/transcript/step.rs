@@ -88,11 +88,15 @@ impl Transcript {
 
     /// Ends what a run is saying: the message the event names, what it says in the node the event names, or all of it.
     pub(super) fn finish(&mut self, run: &RunId, event: &Event, changes: &mut Changes) {
+        let Some(speaker) = self.runs.get(run) else { return };
+        if speaker.open.is_empty() && speaker.calls.current.is_empty() {
+            return;
+        }
+        let is_flow = speaker.is_flow;
         let named = match (&event.body, &event.head.message_id) {
             (Body::Usage(_), Some(id)) => self.named(run, id),
             _ => None,
         };
-        let is_flow = self.runs.get(run).is_some_and(|speaker| speaker.is_flow);
         let part = match (named, &event.head.node_id) {
             (Some(place), _) => Part::Message(place),
             (None, Some(node)) if is_flow && !matches!(event.body, Body::RunEnd(_)) => {
@@ -104,7 +108,7 @@ impl Transcript {
     }
 
     fn end_step(&mut self, run: &RunId, part: Part, event: &Event, changes: &mut Changes) {
-        let speaker = self.runs.entry(run.clone()).or_default();
+        let Some(speaker) = self.runs.get_mut(run) else { return };
         let ended: Vec<_> = match &part {
             Part::All => speaker.open.iter().cloned().collect(),
             Part::Node(node) => {
