@@ -14,7 +14,7 @@ use std::sync::Arc;
 use antiphon_event::body::flow::{NodeEnd, NodeStart};
 use antiphon_event::body::request::Relay;
 use antiphon_event::body::tool::ToolCall;
-use antiphon_event::{Body, ErrorCode, Event, MessageId, NodeType, RelayId, RunId};
+use antiphon_event::{Body, ErrorCode, Event, NodeType, RelayId, RunId};
 use serde::{Deserialize, Serialize};
 use serde_with::serde_as;
 
@@ -63,10 +63,6 @@ pub struct Risk {
 struct Models {
     made: u64,
     open: Option<usize>,
-    /// The message of the latest, if that was named.
-    message: Option<MessageId>,
-    /// Whether something it called has been answered.
-    answered: bool,
     /// Whether the run says itself when it is over.
     has_lifecycle: bool,
 }
@@ -233,21 +229,15 @@ impl Risk {
         self.end(place, State::Recorded, None, event, changes);
     }
 
-    /// A model speaks: its call is in flight until its usage is told, or until it speaks again after an answer.
+    /// A model speaks: its call is in flight until its usage is told.
     fn speaks(&mut self, event: &Event, changes: &mut Changes) {
         let Some(run) = &event.head.run_id else {
             return;
         };
         let models = self.models.entry(run.clone()).or_default();
-        let message = &event.head.message_id;
-        let goes_on = !models.answered || (message.is_some() && models.message == *message);
-        if models.open.is_some() && goes_on {
+        if models.open.is_some() {
             return;
         }
-        self.model_ends(None, event, changes);
-        let models = self.models.entry(run.clone()).or_default();
-        models.message.clone_from(message);
-        models.answered = false;
         models.made += 1;
         let id = models.made.to_string();
         let place = self.begin(judged(begun(StepKind::Model, &id, event), Fate::CutOff), changes);
@@ -258,13 +248,6 @@ impl Risk {
         let models = event.head.run_id.as_ref().and_then(|run| self.models.get_mut(run));
         if let Some(place) = models.and_then(|models| models.open.take()) {
             self.end(place, State::Recorded, why, event, changes);
-        }
-    }
-
-    /// What a model says in this run from now on, it says in another call.
-    fn answers(&mut self, event: &Event) {
-        if let Some(models) = event.head.run_id.as_ref().and_then(|run| self.models.get_mut(run)) {
-            models.answered = true;
         }
     }
 
@@ -482,19 +465,13 @@ impl View for Risk {
             Body::ToolProgress(progress) => {
                 self.tool_runs(event, &progress.tool_call_id.shared(), progress.tool(), changes);
             }
-            Body::ToolResult(result) => {
-                self.answers(event);
-                self.end_work(Work::Call, &result.id.shared(), event, changes);
-            }
+            Body::ToolResult(result) => self.end_work(Work::Call, &result.id.shared(), event, changes),
             Body::ReplInput(input) => self.code(event, &input.id.shared(), changes),
             // It says nothing new of code that runs, but of whose the output will be.
             Body::ReplProgress(progress) => {
                 self.codes.steps.whose(event.head.run_id.as_ref(), &progress.id.shared());
             }
-            Body::ReplOutput(output) => {
-                self.answers(event);
-                self.end_work(Work::Code, &output.id.shared(), event, changes);
-            }
+            Body::ReplOutput(output) => self.end_work(Work::Code, &output.id.shared(), event, changes),
             Body::Relay(relay) => self.relay(event, relay, changes),
             Body::RelayResolved(resolved) => self.answered(event, &resolved.relay_id, changes),
             Body::NodeStart(start) => {

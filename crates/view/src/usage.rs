@@ -1,14 +1,11 @@
 //! [`Usage`]: tokens and cost, in all and by run, agent, node and model.
 //!
-//! In: `usage` events, what the ends of runs and nodes say beyond these, and what was said before about who runs where.
+//! In: `usage` events, what the ends of runs say beyond these, and what was said before about who runs where.
 //! Start reading at [`Totals`].
-
-mod node;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use antiphon_event::body::flow::Telemetry;
 use antiphon_event::body::lifecycle::HarnessEnd;
 use antiphon_event::body::system::Usage as Used;
 use antiphon_event::{AgentId, Body, Event, FlowNodeId, RunId};
@@ -18,7 +15,6 @@ use crate::index::Index;
 use crate::money::Cost;
 use crate::value::agent_name;
 use crate::{Changes, View, path};
-use node::UnderWay;
 
 /// What a model call without a model is counted under.
 const UNKNOWN: &str = "unknown";
@@ -26,8 +22,7 @@ const UNKNOWN: &str = "unknown";
 /// Tokens and cost, by who used them.
 ///
 /// Every model call counts once, whatever became of its answer: vendors bill what is thrown away, too. Of a run whose end
-/// says that it used more than its calls did, the rest counts as well, of a model nobody knows; and so does what the end of a
-/// node says, if nothing else was told of what the node used.
+/// says that it used more than its calls did, the rest counts as well, of a model nobody knows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Usage {
     total: Totals,
@@ -37,7 +32,6 @@ pub struct Usage {
     models: Table,
     /// What was said about a run when it started, for usage that does not say it.
     known: BTreeMap<RunId, Known>,
-    under_way: UnderWay,
 }
 
 /// What model calls used together.
@@ -84,19 +78,6 @@ impl Totals {
         Some(rest).filter(|rest| rest.input_tokens > 0 || rest.output_tokens > 0)
     }
 
-    /// What the end of a node says it used; `None` if that is nothing. Tokens that are not told apart count as read.
-    fn of_node(told: &Telemetry) -> Option<Self> {
-        let (total, written) = (told.total_tokens.unwrap_or(0), told.completion_tokens.unwrap_or(0));
-        let input_tokens = told.prompt_tokens.unwrap_or(total.saturating_sub(written));
-        let calls = told.iterations.unwrap_or(0);
-        let cost_usd = told.cost_usd.map(Cost::from_dollars).unwrap_or_default();
-        let unpriced = if told.cost_usd.is_none() { calls } else { 0 };
-        let used =
-            Self { calls, input_tokens, output_tokens: written, cost_usd, unpriced, ..Self::default() };
-        let is_something = input_tokens > 0 || written > 0 || cost_usd != Cost::default();
-        Some(used).filter(|_| is_something)
-    }
-
     /// Adds others; counts of tokens stop at the largest number there is.
     pub fn add(&mut self, more: &Self) {
         self.calls += more.calls;
@@ -140,16 +121,7 @@ impl View for Usage {
 
     fn apply(&mut self, event: &Event, changes: &mut Changes) {
         let Some(run) = &event.head.run_id else { return };
-        self.under_way.heard_of(run, event);
         match &event.body {
-            Body::NodeStart(start) => self.under_way.begin(run, event, start),
-            Body::NodeEnd(end) => {
-                let is_known = self.under_way.end(run, event, end);
-                let told = end.telemetry.as_deref().filter(|_| !is_known).and_then(Totals::of_node);
-                if let Some(told) = told {
-                    self.count(run, event, None, &told, changes);
-                }
-            }
             Body::HarnessStart(start) => {
                 let agent = agent_of(event).or_else(|| start.agent_id.as_ref().map(AgentId::shared));
                 let known = Known { agent, name: agent_name(event), node: node_of(event) };
@@ -226,14 +198,12 @@ impl Usage {
         self.total.add(used);
         changes.set(path!["total"], &self.total);
         let known = self.known.get(run).cloned().unwrap_or_default();
-        let node = node_of(event).or(known.node);
-        self.under_way.counts(run, event, node.as_ref());
         let model = model.unwrap_or(UNKNOWN).into();
         let name = agent_name(event).or(known.name);
         let counted = [
             ("runs", &mut self.runs, Some(run.shared()), None),
             ("agents", &mut self.agents, agent_of(event).or(known.agent), name),
-            ("nodes", &mut self.nodes, node, None),
+            ("nodes", &mut self.nodes, node_of(event).or(known.node), None),
             ("models", &mut self.models, Some(model), None),
         ];
         for (table_name, table, id, name) in counted {

@@ -200,28 +200,3 @@ fn a_model_call_without_an_agent_around_it_is_over_when_it_fails() {
         "#]],
     );
 }
-
-#[test]
-fn what_a_model_says_after_a_result_is_another_call_also_if_its_usage_is_not_told() {
-    check(
-        r#"
-        a  text         t "I look."
-        a  tool_call    c read
-        a  tool_result  c "text"
-        a  text         u "It says"
-        b  text         t "I compute."
-        b  repl_input   x "1+1"
-        b  repl_output  x "2"
-        b  text         u "Two."
-        b  usage        1 1
-        "#,
-        &expect![[r#"
-            model 1 recorded, effect -, then -:
-            tool c recorded, effect read, then -:
-            model 2 in_flight, effect -, then run_again: the answer is cut off; the model is asked again and what it said is discarded
-            model 1 recorded, effect -, then -:
-            code x recorded, effect -, then -:
-            model 2 recorded, effect -, then -:
-        "#]],
-    );
-}
