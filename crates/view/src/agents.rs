@@ -175,7 +175,7 @@ impl View for Agents {
         let run = self.heard_of(event);
         if let Body::MissionAgentSpawned(spawned) = &event.body {
             self.spawned(event, run, spawned, changes);
-        } else if self.rows.is_empty() && shows_no_agent(&event.body) {
+        } else if self.rows.is_empty() && event.head.agent.is_none() && shows_no_agent(&event.body) {
             self.unclaimed += 1;
         } else if !run.is_some_and(|run| self.is_of_flow(run, event)) {
             self.took_part(event, run, changes);

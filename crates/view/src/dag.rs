@@ -111,7 +111,7 @@ struct Run {
     has_lifecycle: bool,
     /// The blocks that stand in its messages.
     blocks: Vec<u32>,
-    /// The blocks that are part of it and under way; found again from how they stand.
+    /// The blocks that are part of it and under way, or may go on; found again from how they stand.
     #[serde(skip)]
     running: BTreeSet<u32>,
     /// How what it left open stands since it ended.

@@ -102,6 +102,25 @@ fn of_what_a_run_leaves_open_when_it_ends_nobody_knows() {
 }
 
 #[test]
+fn what_an_interruption_left_open_does_not_go_on_once_its_run_has_ended_for_good() {
+    check(
+        "
+        f run_start
+        f node_start gate 1 1
+        f tool_call c bash
+        f run_end INTERRUPTED
+        f resumed
+        f run_end CANCELLED
+        ",
+        expect![[r#"
+            f:run_start cancelled
+            f:gate:1:start unknown
+            c unknown
+        "#]],
+    );
+}
+
+#[test]
 fn a_run_that_is_interrupted_may_go_on_with_what_it_leaves_open() {
     let paused = "
         f run_start

@@ -36,7 +36,7 @@ impl Dag {
     /// What is under way in each run.
     fn find_running(&mut self) {
         for (block, node) in self.layout.nodes.iter().enumerate() {
-            if node.status == Some(Status::Running) {
+            if matches!(node.status, Some(Status::Running | Status::Interrupted)) {
                 let run = self.spots[block].run;
                 self.runs[run as usize].running.insert(block as u32);
             }

@@ -119,12 +119,12 @@ impl Dag {
         }
     }
 
-    /// Notes which blocks of a run are under way.
+    /// Notes which blocks of a run are under way, or may go on.
     pub(super) fn note_running(&mut self, block: u32, status: Option<Status>) {
         let run = self.spots[block as usize].run;
         let running = &mut self.runs[run as usize].running;
         _ = match status {
-            Some(Status::Running) => running.insert(block),
+            Some(Status::Running | Status::Interrupted) => running.insert(block),
             _ => running.remove(&block),
         };
     }

@@ -44,8 +44,8 @@ impl Calls {
         self.current.insert(id, node);
     }
 
-    /// A call has a result: the node it was made in, if its step is not over.
-    fn answered(&mut self, id: &Arc<str>) -> Option<Option<FlowNodeId>> {
+    /// A call has a result: what is over with that, if its step is not over anyway.
+    fn answered(&mut self, id: &Arc<str>) -> Option<Part> {
         if self.earlier.remove(id) {
             return None;
         }
@@ -53,21 +53,18 @@ impl Calls {
         if let Some(calls) = self.of_node.get_mut(&node) {
             calls.remove(id);
         }
-        Some(node)
+        Some(Part::Node(node))
     }
 
     /// The steps of a node are over, or those of all.
     fn step_is_over(&mut self, node: Option<&Option<FlowNodeId>>) {
-        match node {
-            Some(node) => {
-                let calls = self.of_node.remove(node).unwrap_or_default();
-                calls.iter().for_each(|call| _ = self.current.remove(call));
-                self.earlier.extend(calls);
-            }
-            None => {
-                self.of_node.clear();
-                self.earlier.extend(std::mem::take(&mut self.current).into_keys());
-            }
+        let Some(node) = node else {
+            self.of_node.clear();
+            return self.earlier.extend(std::mem::take(&mut self.current).into_keys());
+        };
+        for call in self.of_node.remove(node).unwrap_or_default() {
+            self.current.remove(&call);
+            self.earlier.insert(call);
         }
     }
 }
@@ -81,8 +78,8 @@ impl Transcript {
     /// A call has a result: the model has spoken, if the step of the call is not over anyway.
     pub(super) fn answer(&mut self, run: &RunId, id: Arc<str>, event: &Event, changes: &mut Changes) {
         let Some(speaker) = self.runs.get_mut(run) else { return };
-        let Some(node) = speaker.calls.answered(&id) else { return };
-        let part = if speaker.is_flow { Part::Node(node) } else { Part::All };
+        let Some(of_node) = speaker.calls.answered(&id) else { return };
+        let part = if speaker.is_flow { of_node } else { Part::All };
         self.end_step(run, part, event, changes);
     }
 

@@ -153,6 +153,18 @@ fn check_tree(table: &str, expected: &Expect) {
 }
 
 #[test]
+fn whoever_is_named_first_is_an_agent_also_where_a_person_speaks() {
+    check_tree(
+        r#"
+        u  user  "hi" agent={"id":"host","chain":["host"],"depth":0}
+        "#,
+        &expect![[r#"
+            host 0 of 0
+        "#]],
+    );
+}
+
+#[test]
 fn an_agent_hangs_from_whoever_called_its_run() {
     check_tree(
         r"

@@ -344,9 +344,12 @@ fn a_run_end_without_a_status_is_judged_by_the_rows() {
 
 #[test]
 fn a_list_without_marks_is_empty() {
-    check::<Timeline>("f run_start report", &expect![[r#"
+    check::<Timeline>(
+        "f run_start report",
+        &expect![[r#"
         marks=[]
         runs:
           runId=f kind=flow graphId=report status=EXECUTING resumed=0 counts={}
-    "#]]);
+    "#]],
+    );
 }
