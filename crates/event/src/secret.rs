@@ -92,6 +92,11 @@ impl Secrets {
         clean
     }
 
+    /// How long the longest of them is.
+    pub fn longest(&self) -> usize {
+        self.0.first().map_or(0, |(_, value)| value.len())
+    }
+
     /// How many bytes at the end of a text may be the beginning of one of which the rest is to come.
     pub fn begun(&self, text: &[u8]) -> usize {
         let begun = |value: &[u8]| (1..value.len()).rev().find(|length| text.ends_with(&value[..*length]));

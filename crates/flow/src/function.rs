@@ -53,8 +53,32 @@ pub struct Failure {
     pub message: String,
     /// The bound that was reached, if that is why.
     pub bound: Option<Box<Bound>>,
-    /// Whether it is not for a program to try again: the work may have been done, or a person has decided.
-    pub is_final: bool,
+    /// Why it is not for a program to try again, if it is not.
+    pub finality: Option<Final>,
+}
+
+/// Why a failure is not for a program to try again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Final {
+    /// Something that is not to be done twice may have been done.
+    InDoubt,
+    /// A person has decided.
+    Decided,
+}
+
+impl Final {
+    /// As members of an event say it.
+    pub fn read(error: &NodeError) -> Option<Self> {
+        (error.retryable == Some(false)).then_some(match error.decided {
+            Some(true) => Self::Decided,
+            _ => Self::InDoubt,
+        })
+    }
+
+    /// The same for members of an event: `retryable` and `decided`.
+    pub fn write(finality: Option<Self>) -> (Option<bool>, Option<bool>) {
+        (finality.map(|_| false), (finality == Some(Self::Decided)).then_some(true))
+    }
 }
 
 /// A bound of a run, seen from a node that reached it: the node fails, and with it the run whose bound it is.
@@ -101,13 +125,13 @@ impl Failure {
 
     /// A failure of a kind that programs know.
     pub fn of(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), bound: None, is_final: false }
+        Self { code, message: message.into(), bound: None, finality: None }
     }
 
-    /// The same, not for a program to try again.
+    /// The same, not for a program to try again; what it was before for that reason it stays.
     #[must_use]
-    pub(crate) fn for_good(self) -> Self {
-        Self { is_final: true, ..self }
+    pub(crate) fn for_good(self, why: Final) -> Self {
+        Self { finality: self.finality.or(Some(why)), ..self }
     }
 }
 
@@ -117,7 +141,7 @@ impl From<&NodeError> for Failure {
             code: error.code.clone().unwrap_or(ErrorCode::Failed),
             message: error.message.clone(),
             bound: Bound::read(error.limit.as_ref(), error.limit_around).map(Box::new),
-            is_final: error.retryable == Some(false),
+            finality: Final::read(error),
         }
     }
 }

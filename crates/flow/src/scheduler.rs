@@ -37,7 +37,7 @@ pub use self::saved::Saved;
 pub use self::spot::Waits;
 use self::spot::{Decision, Rare, Spot, Status};
 use crate::definition::{EdgeIndex, Flow, NodeIndex, Work};
-use crate::function::{Failure, Reply};
+use crate::function::{Failure, Final, Reply};
 use crate::moment::Others;
 use crate::state::State;
 
@@ -536,18 +536,23 @@ impl Scheduler {
         failed.filter_map(|(node, spot)| Some((self.flow.id(node), spot.rare().error.as_deref()?)))
     }
 
-    /// Whether another attempt at the run might do again what may have been done in it, if that matters, or what a person
-    /// has decided against.
-    pub fn is_final(&self, writes: bool) -> bool {
-        let is_decided = |code| matches!(code, Some(&ErrorCode::InDoubt | &ErrorCode::Guardrail));
-        self.spots.iter().enumerate().any(|(node, spot)| match (spot.status, &spot.rare().error) {
-            (Status::Failed, Some(error)) => {
-                error.retryable == Some(false) && (writes || is_decided(error.code.as_ref()))
+    /// Why another attempt at the run is not for a program to make, if it is not: what was done in it may be done again, if that
+    /// matters, or what a person has decided against.
+    pub fn finality(&self, writes: bool) -> Option<Final> {
+        let told = self.spots.iter().enumerate().filter_map(|(node, spot)| match spot.status {
+            // That a node failed that took over is told by the one it did that for.
+            Status::Failed if self.flow.shape().layer[node].is_some() => spot.rare().error.as_deref(),
+            Status::Cancelled => spot.rare().error.as_deref(),
+            _ => None,
+        });
+        let mut in_doubt = None;
+        for finality in told.filter_map(Final::read) {
+            match finality {
+                Final::Decided => return Some(finality),
+                Final::InDoubt => in_doubt = writes.then_some(finality),
             }
-            // It was cut off.
-            (Status::Cancelled, _) => writes && self.flow.node(node).writes(),
-            _ => false,
-        })
+        }
+        in_doubt
     }
 
     /// How long it has been at work if it is `now`.

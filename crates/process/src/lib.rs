@@ -13,5 +13,5 @@ mod seeker;
 
 pub use group::Group;
 pub use input::input;
-pub use room::{Room, room};
+pub use room::{Room, room, room_now};
 pub use seeker::settled;

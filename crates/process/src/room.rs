@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 /// How many open files are asked for, where that many are allowed: for about two thousand programs.
 const FILES_WANTED: u64 = 8192;
 /// How many are kept for all else.
-const FILES_KEPT: u64 = 128;
+const FILES_KEPT: u64 = 64;
 /// How many a program takes here: what it prints on, what it complains on, the process itself, and one on the way.
 const FILES_EACH: u64 = 4;
 /// How many programs may run whatever is allowed.
@@ -21,11 +21,19 @@ const PROGRAMS_MIN: u64 = 8;
 #[derive(Debug)]
 pub struct Room(#[expect(dead_code, reason = "it is held")] SemaphorePermit<'static>);
 
+/// A place for one more program, if there is room for it now.
+pub fn room_now() -> Option<Room> {
+    places().try_acquire().ok().map(Room)
+}
+
 /// Waits until there is room for one more program.
 pub async fn room() -> Room {
+    Room(places().acquire().await.expect("it is never closed"))
+}
+
+fn places() -> &'static Semaphore {
     static PLACES: OnceLock<Semaphore> = OnceLock::new();
-    let places = PLACES.get_or_init(|| Semaphore::new(places_for(files())));
-    Room(places.acquire().await.expect("it is never closed"))
+    PLACES.get_or_init(|| Semaphore::new(places_for(files())))
 }
 
 /// How many open files this process may have, once it has asked for enough.
@@ -49,8 +57,8 @@ mod tests {
 
     #[test]
     fn there_are_as_many_places_as_there_are_files_for() {
-        let places = [0, 128, 1024, 8192, u64::MAX].map(places_for);
-        assert_eq!(&places[..4], [8, 8, 224, 2016]);
+        let places = [0, 64, 1024, 8192, u64::MAX].map(places_for);
+        assert_eq!(&places[..4], [8, 8, 240, 2032]);
         assert!(places[4] <= tokio::sync::Semaphore::MAX_PERMITS);
     }
 }

@@ -9,8 +9,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use antiphon_port::environment;
-use antiphon_process::Group;
+use antiphon_process::{Group, Room};
 
+use crate::driver::Wake;
 use crate::function::Call;
 use antiphon_event::secret::Secrets;
 use antiphon_event::{ErrorCode, Json};
@@ -39,7 +40,7 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
     let program = command.run.first().cloned().unwrap_or_default();
     let given = environment(&command.env).map_err(fail)?;
     let secrets = Secrets::of(given.clone().into_iter().chain(inherited()));
-    let _room = antiphon_process::room().await;
+    let _room = place(&call).await;
     let input = antiphon_process::input(call.input.to_text().into_owned().into_bytes()).await;
     let input = input.map_err(|error| fail(format!("`{program}` was not started: {error}")))?;
     let (mut child, group) = spawn(&command, given, input, &call)?;
@@ -66,9 +67,21 @@ pub(crate) async fn run(command: Command, call: Call, json: bool) -> Result<Repl
         let how =
             status.code().map_or_else(|| "was killed".to_owned(), |code| format!("ended with code {code}"));
         let detail = if complaint.is_empty() { String::new() } else { format!(": {complaint}") };
-        return Err(fail(format!("`{program}` {how}{}", secrets.hide(&detail))));
+        return Err(fail(format!("`{program}` {how}{detail}")));
     }
     output(&program, printed, json, &secrets).map(Reply::new)
+}
+
+/// A place to run a program in. The time that is waited for it is none of the attempt's.
+async fn place(call: &Call) -> Room {
+    if let Some(room) = antiphon_process::room_now() {
+        return room;
+    }
+    let mouth = call.mouth();
+    mouth.wake(|machine, attempt| Wake::InLine(machine, attempt, true)).await;
+    let room = antiphon_process::room().await;
+    mouth.wake(|machine, attempt| Wake::InLine(machine, attempt, false)).await;
+    room
 }
 
 /// What every program gets from this process.
@@ -130,6 +143,8 @@ async fn read_all(pipe: Option<impl AsyncRead + Unpin>, group: &Group) -> Result
 async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call, secrets: &Secrets) -> String {
     let Some(mut pipe) = pipe else { return String::new() };
     let mut kept: Vec<u8> = Vec::new();
+    // What is cut may end within a secret, the rest of which would not be known.
+    let (margin, mut is_cut) = (secrets.longest(), false);
     let mut pieces = Pieces { call, secrets, pending: Vec::new(), said: 0, left: PROGRESS_MAX };
     let mut next = Instant::now();
     let mut buffer = [0; 4096];
@@ -138,8 +153,9 @@ async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call, secrets: &
             read = pipe.read(&mut buffer) => {
                 let Ok(count @ 1..) = read else { break };
                 kept.extend_from_slice(&buffer[..count]);
-                if kept.len() > 2 * STDERR_MAX {
-                    kept.drain(..kept.len() - STDERR_MAX);
+                if kept.len() > 2 * (STDERR_MAX + margin) {
+                    kept.drain(..kept.len() - STDERR_MAX - margin);
+                    is_cut = true;
                 }
                 pieces.push(&buffer[..count]);
             }
@@ -150,8 +166,10 @@ async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call, secrets: &
         }
     }
     pieces.say(true).await;
-    let start = kept.len().saturating_sub(STDERR_MAX);
-    String::from_utf8_lossy(&kept[start..]).into_owned()
+    let text = String::from_utf8_lossy(&kept);
+    let hidden = secrets.hide(&text);
+    let start = hidden.len().saturating_sub(STDERR_MAX).max(if is_cut { margin } else { 0 });
+    hidden[hidden.ceil_char_boundary(start)..].to_owned()
 }
 
 /// What a program writes to stderr, piece by piece.
@@ -170,6 +188,9 @@ impl Pieces<'_> {
         self.left -= room;
         self.pending.extend_from_slice(&bytes[..room]);
         if room > 0 && self.left == 0 {
+            // The rest of a secret will not come, by which it would be known.
+            let begun = self.secrets.begun(&self.pending);
+            self.pending.truncate(self.pending.len() - begun);
             self.pending.extend_from_slice(b"\n(no more is shown while it runs)\n");
         }
     }

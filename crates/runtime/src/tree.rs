@@ -16,6 +16,7 @@ use antiphon_flow::function::{Bound, Failure, Reply};
 use antiphon_flow::{Attempt, Limits, Origin, Scheduler, Work};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 pub(crate) use self::bound::Reached;
 use self::bound::bound_in;
@@ -148,6 +149,11 @@ impl Tasks {
         self.0[node] = Some(task);
     }
 
+    /// The work of an attempt.
+    pub(crate) fn of(&mut self, attempt: Attempt) -> Option<&mut Task> {
+        self.0.get_mut(attempt.node)?.as_mut().filter(|task| task.attempt == attempt)
+    }
+
     pub(crate) fn get(&self, node: usize) -> Option<&Task> {
         self.0.get(node)?.as_ref()
     }
@@ -166,6 +172,24 @@ impl Tasks {
 pub(crate) struct Task {
     pub(crate) attempt: Attempt,
     pub(crate) work: JoinHandle<()>,
+    pub(crate) began: Began,
+}
+
+impl Task {
+    pub(crate) fn new(attempt: Attempt, work: JoinHandle<()>) -> Self {
+        Self { attempt, work, began: Began::AtOnce }
+    }
+}
+
+/// When work began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Began {
+    /// With its attempt.
+    AtOnce,
+    /// Not yet: it waits for a place.
+    InLine,
+    /// Later.
+    At(Instant),
 }
 
 /// The machines of a run and of all runs nested in it; the first one is the root.
@@ -388,7 +412,7 @@ impl Tree {
             NodeStatus::Cancelled => Err(Failure::of(ErrorCode::Cancelled, "the run inside was cancelled")),
             _ => {
                 let failure = Failure::of(ErrorCode::Failed, why(scheduler, end));
-                Err(Failure { is_final: scheduler.is_final(self.is_work_that_writes(machine)), ..failure })
+                Err(Failure { finality: scheduler.finality(self.is_work_that_writes(machine)), ..failure })
             }
         })
     }

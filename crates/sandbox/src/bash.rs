@@ -64,7 +64,6 @@ async fn run(workspace: Workspace, args: Args, call: ToolCall) -> Result<String,
     }
     let time =
         args.timeout_ms.map_or(bounds.command_time, Duration::from_millis).min(bounds.command_time_max);
-    let _room = antiphon_process::room().await;
     let (mut child, group) = start(&workspace, &args.command, &dir, &call)?;
     let mut listener = Listener::new(&mut child, call.progress, bounds.result_chars);
     let mut ended = timeout(time, end(&mut child, &mut listener)).await.ok();

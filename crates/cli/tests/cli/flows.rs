@@ -488,13 +488,13 @@ fn more_programs_than_there_may_be_open_files_for_wait_for_their_turn() {
     let flow = "\
 antiphon: 1
 nodes:
-  all: {map: {over: task, node: {command: [sh, -c, 'sleep 0.1; cat'], effect: pure}}}
+  all: {map: {over: task, node: {command: [sh, -c, 'sleep 0.1; cat'], timeout: 1500ms}}}
 ";
     let items: Vec<String> = (0..200).map(|item| item.to_string()).collect();
     let place = Place::new(&[("all.yaml", flow), ("items.json", &format!("[{}]", items.join(",")))]);
     let whole = place.command(&["run", "all.yaml", "--input", "@items.json"]);
     let mut few = std::process::Command::new("sh");
-    few.arg("-c").arg("ulimit -n 256 && exec \"$0\" \"$@\"");
+    few.arg("-c").arg("ulimit -n 128 && exec \"$0\" \"$@\"");
     few.arg(whole.get_program()).args(whole.get_args()).current_dir(place.path());
     few.env("ANTIPHON_STORE", "memory:");
     let ran = door::feed(few, b"");
@@ -515,5 +515,30 @@ nodes:
     for view in ["tools", "risk", "nested"] {
         let shown = place.run(&["view", view, "last"]).out;
         assert!(!shown.contains("running") && !shown.contains("unknown"), "{shown}");
+    }
+}
+
+#[test]
+fn no_part_of_a_secret_is_told_where_what_a_program_says_is_cut() {
+    let flow = "\
+antiphon: 1
+nodes:
+  told:
+    command:
+      run: [sh, -c, 'head -c 262126 /dev/zero | tr \"\\\\0\" . >&2; printf %s $API_TOKEN >&2; head -c 9000 /dev/zero | tr \"\\\\0\" . >&2']
+      env: {API_TOKEN: $API_TOKEN}
+  kept:
+    command:
+      run: [sh, -c, 'printf %s $API_TOKEN >&2; head -c 4073 /dev/zero | tr \"\\\\0\" . >&2; exit 1']
+      env: {API_TOKEN: $API_TOKEN}
+";
+    let place = Place::new(&[("leak.yaml", flow)]);
+    let mut command = place.command(&["run", "leak.yaml", "--json"]);
+    command.env("API_TOKEN", "abc-secret-token-1234567890");
+    let ran = door::feed(command, b"");
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.out.contains("no more is shown while it runs"), "{}", ran.out);
+    for part in ["abc-", "secret-token", "1234567890"] {
+        assert!(!ran.out.contains(part), "{part}");
     }
 }

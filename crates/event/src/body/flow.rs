@@ -112,6 +112,8 @@ pub struct NodeError {
     pub limit_around: Option<u32>,
     /// False if it is not for a program to try again: its work may have been done, or a person has decided.
     pub retryable: Option<bool>,
+    /// True if that is because a person has decided.
+    pub decided: Option<bool>,
     /// Members of a later version.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

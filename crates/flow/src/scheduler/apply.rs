@@ -55,11 +55,13 @@ impl Scheduler {
             (Body::Relay(relay), Some(node)) => self.asked(node, relay, wants),
             (Body::Interrupt(_), Some(node)) => self.interrupted(node),
             (Body::RelayResolved(resolved), _) => self.resolved(resolved),
-            (Body::Error(error), Some(node)) => {
+            // The edge to a node that takes over says it in full.
+            (Body::Error(error), Some(node)) if !self.is_told_of(node) => {
                 let code = error.code.as_deref().map(Into::into);
                 let (message, extra) = (error.message.clone(), Map::new());
-                let retryable = error.retryable;
-                let error = NodeError { code, message, limit: None, limit_around: None, retryable, extra };
+                let (retryable, decided) = (error.retryable, None);
+                let error =
+                    NodeError { code, message, limit: None, limit_around: None, retryable, decided, extra };
                 self.spots[node].keep().error = Some(Box::new(error));
             }
             (Body::CancelRequested(request), _) => self.cancel_requested(&request.by, &request.mode, wants),
@@ -70,6 +72,12 @@ impl Scheduler {
             }
             _ => {}
         }
+    }
+
+    /// Whether another node takes over for this one, and why is known.
+    fn is_told_of(&self, node: NodeIndex) -> bool {
+        let rare = self.spots[node].rare();
+        rare.deputy.is_some() && rare.error.is_some()
     }
 
     /// The node with this id. Events about one node follow one another, and nodes often start and end in the order they

@@ -11,7 +11,7 @@ use super::spot::{FOR_FALLBACK, Status, Why};
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::consent;
 use crate::definition::{Auto, Human, NodeIndex, OnTimeout, Work};
-use crate::function::{Failure, Reply};
+use crate::function::{Failure, Final, Reply};
 use crate::guard::{Guard, cleaned};
 use crate::moment::{Formula, Handed};
 
@@ -273,7 +273,7 @@ impl Scheduler {
             }
             (Why::InDoubt, _) => {
                 let failure = Failure::of(ErrorCode::InDoubt, reason());
-                self.gave_up(attempt, failure.for_good(), now, &mut events);
+                self.gave_up(attempt, failure.for_good(Final::Decided), now, &mut events);
             }
             (Why::Hook, _) if resolved.approved == Some(true) => {
                 self.start_guarded(self.next_attempt(node), relay.params.clone(), now, &mut events);
@@ -288,7 +288,7 @@ impl Scheduler {
             }
             (Why::GuardOutput, _) => {
                 let failure = Failure::of(ErrorCode::Guardrail, relay.prompt.clone().unwrap_or_default());
-                self.gave_up(attempt, failure.for_good(), now, &mut events);
+                self.gave_up(attempt, failure.for_good(Final::Decided), now, &mut events);
             }
         }
         events

@@ -9,11 +9,11 @@ use antiphon_event::body::system;
 use antiphon_event::{Body, EdgeType, ErrorCode, Event, Json, NodeStatus, StopReason};
 use serde_json::{Map, Value, json};
 
-use super::spot::{Prevented, Status};
+use super::spot::{Prevented, Status, Why};
 use super::start::Watched;
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Human, NodeIndex, OnError, When, Work};
-use crate::function::{Bound, Failure, Reply};
+use crate::function::{Bound, Failure, Final, Reply};
 use crate::hook::{Point, Verdict};
 use crate::moment::{Handed, Moment};
 use crate::state::{self, Reduce, State};
@@ -74,7 +74,9 @@ impl Scheduler {
                 let failure = Failure::from(error);
                 match failure.code {
                     // A person has decided it.
-                    ErrorCode::Guardrail => self.gave_up(attempt, failure.for_good(), now, &mut events),
+                    ErrorCode::Guardrail => {
+                        self.gave_up(attempt, failure.for_good(Final::Decided), now, &mut events);
+                    }
                     _ => self.failed(attempt, failure, now, &mut events),
                 }
             }
@@ -399,7 +401,8 @@ impl Scheduler {
             };
             return events.push(self.node_event(now, attempt.node, Body::NodeRetry(Box::new(retry))));
         }
-        let failure = if self.in_doubt(attempt, &failure) { failure.for_good() } else { failure };
+        let failure =
+            if self.in_doubt(attempt, &failure) { failure.for_good(Final::InDoubt) } else { failure };
         self.gave_up(attempt, failure, now, events);
     }
 
@@ -409,12 +412,13 @@ impl Scheduler {
         if failure.code == ErrorCode::Cancelled || self.may_repeat(attempt, &failure) {
             return self.failed(attempt, failure, now, events);
         }
-        self.gave_up(attempt, failure.for_good(), now, events);
+        self.gave_up(attempt, failure.for_good(Final::InDoubt), now, events);
     }
 
     /// Whether an attempt may have done its work although it failed, and may not be repeated unasked.
     fn in_doubt(&self, attempt: Attempt, failure: &Failure) -> bool {
-        failure.is_final || (failure.code == ErrorCode::Timeout && !self.may_repeat(attempt, failure))
+        failure.finality.is_some()
+            || (failure.code == ErrorCode::Timeout && !self.may_repeat(attempt, failure))
     }
 
     /// Whether an attempt that may have done its work may be repeated unasked.
@@ -470,7 +474,7 @@ impl Scheduler {
         let error = system::Error {
             message: failure.message.clone(),
             code: Some(failure.code.to_string()),
-            retryable: failure.is_final.then_some(false),
+            retryable: Final::write(failure.finality).0,
             limit,
             limit_around,
         };
@@ -500,7 +504,9 @@ impl Scheduler {
         let failure = error.map_or_else(|| Failure::new("it failed"), Failure::from);
         let message =
             format!("{}; and its fallback `{}` did not help", failure.message, self.flow.id(deputy));
-        self.lost(attempt, Failure { message, bound: None, ..failure }, now, &mut events);
+        let finality =
+            failure.finality.or_else(|| self.spots[deputy].rare().error.as_deref().and_then(Final::read));
+        self.lost(attempt, Failure { message, bound: None, finality, ..failure }, now, &mut events);
         events
     }
 
@@ -534,12 +540,27 @@ impl Scheduler {
         limit: Option<StopReason>,
         now: Now,
     ) -> Event {
-        let error = NodeError { limit, ..node_error(Failure::of(ErrorCode::Cancelled, why)) };
+        let failure = Failure::of(ErrorCode::Cancelled, why);
+        let failure =
+            if self.may_have_written(attempt.node) { failure.for_good(Final::InDoubt) } else { failure };
+        let error = NodeError { limit, ..node_error(failure) };
         let mut end = Self::end_of(attempt, NodeStatus::Cancelled, Some(error));
         end.output = self.partial_or_null(attempt);
         let started = self.spots[attempt.node].started.unwrap_or(now.at);
         end.duration_ms = now.at.millis().saturating_sub(started.millis()).max(0) as u64;
         self.attempt_event(now, attempt, Body::NodeEnd(Box::new(end)))
+    }
+
+    /// Whether what is cut off may have done what is not to be done twice: it writes and is at work, or that is what a person
+    /// is asked about.
+    fn may_have_written(&self, node: NodeIndex) -> bool {
+        let spot = &self.spots[node];
+        let asked = spot.rare().relay.as_ref().map(|relay| Why::of(relay.id.as_str()));
+        let is_at_work = match asked {
+            Some(why) => matches!(why, Some(Why::InDoubt | Why::GuardOutput)),
+            None => !spot.rests() && spot.rare().prevented.is_none() && !self.works_inside(node),
+        };
+        is_at_work && self.flow.node(node).writes()
     }
 
     /// What the run inside an attempt has come to, if it has ended in vain.
@@ -586,12 +607,14 @@ pub(super) fn fits(bytes: usize) -> Result<(), String> {
 
 pub(super) fn node_error(failure: Failure) -> NodeError {
     let (limit, limit_around) = Bound::write(failure.bound.as_deref());
+    let (retryable, decided) = Final::write(failure.finality);
     NodeError {
         code: Some(failure.code),
         message: failure.message,
         limit,
         limit_around,
-        retryable: failure.is_final.then_some(false),
+        retryable,
+        decided,
         extra: Map::new(),
     }
 }

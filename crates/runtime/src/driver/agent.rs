@@ -127,7 +127,7 @@ impl Driver {
         });
         self.working += 1;
         let attempt = Attempt { node: MODEL, execution: 0, attempt: 1 };
-        self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, work });
+        self.tree.machines[machine].tasks.insert(MODEL, Task::new(attempt, work));
     }
 
     /// Whether an agent, or the one that called it, waits for what it needs.
@@ -207,7 +207,7 @@ impl Driver {
             .drawing_on(self.outer.clone());
         let work = model::start(model, next, mouth, self.is_priced(machine));
         self.working += 1;
-        self.tree.machines[machine].tasks.insert(MODEL, Task { attempt, work });
+        self.tree.machines[machine].tasks.insert(MODEL, Task::new(attempt, work));
     }
 
     fn ask_later(&mut self, machine: usize, millis: u64) {
@@ -254,7 +254,7 @@ impl Driver {
         let mouth = Mouth::new(machine, attempt, self.wakes.clone(), false);
         let work = tool::start(wanted, mouth);
         self.working += 1;
-        self.tree.machines[machine].tasks.insert(slot, Task { attempt, work });
+        self.tree.machines[machine].tasks.insert(slot, Task::new(attempt, work));
     }
 
     /// The same for every attempt at a call, and another on another branch.

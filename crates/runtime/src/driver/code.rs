@@ -28,7 +28,7 @@ impl Driver {
         let work = code::start(evaluation, Mouth::new(machine, attempt, self.wakes.clone(), false));
         self.working += 1;
         self.codes.push((machine, slot));
-        self.tree.machines[machine].tasks.insert(slot, Task { attempt, work });
+        self.tree.machines[machine].tasks.insert(slot, Task::new(attempt, work));
     }
 
     /// How much code is under way that only waits for what it called: that is counted by itself, or is up to people.

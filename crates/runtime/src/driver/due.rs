@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::{Driver, Due};
 use crate::mind::Mind;
+use crate::tree::Began;
 
 impl Driver {
     pub(super) fn watch(&mut self, machine: usize, relay: RelayId, at: Timestamp) {
@@ -80,6 +81,9 @@ impl Driver {
             return;
         }
         let timeout = scheduler.flow().node(attempt.node).timeout;
+        if let Some(left) = timeout.and_then(|timeout| self.left_in_line(machine, attempt, timeout)) {
+            return self.timers.set(Instant::now() + left, Due::Overrun(machine, attempt));
+        }
         if let Some((inner, timeout)) = self.inside(machine, attempt).zip(timeout) {
             let inner = &self.tree.machines[inner];
             let worked = inner.mind.worked_until(self.parts.clock.now());
@@ -90,6 +94,15 @@ impl Driver {
             }
         }
         self.try_feed(machine, Input::Timeout(attempt));
+    }
+
+    /// How much of its time work has left at least that had to wait for a place.
+    fn left_in_line(&mut self, machine: usize, attempt: Attempt, timeout: Duration) -> Option<Duration> {
+        match self.tree.machines[machine].tasks.of(attempt)?.began {
+            Began::AtOnce => None,
+            Began::InLine => Some(timeout),
+            Began::At(moment) => timeout.checked_sub(moment.elapsed()).filter(|left| !left.is_zero()),
+        }
     }
 
     /// Looks again when so much time more can have passed: at the earliest when a run that waits for people goes on.

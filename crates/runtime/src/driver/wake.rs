@@ -9,12 +9,14 @@ use antiphon_event::{Body, CallId, Event, Json, Spans, StreamName};
 use antiphon_flow::function::{Failure, Reply};
 use antiphon_flow::{Attempt, Input, Refusal};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::{Driver, WAKES_MAX};
 use crate::budget::{Want, spending};
 use crate::code::{Asking, Evaluated};
 use crate::model::Answered;
 use crate::outfit::Kit;
+use crate::tree::Began;
 
 /// What a node sends to the driver.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub(crate) enum Wake {
     Outcome(usize, Attempt, Result<Reply, Failure>),
     /// It says something.
     Said(usize, Attempt, Box<Event>),
+    /// Whether it waits for a place to work in.
+    InLine(usize, Attempt, bool),
     /// It wants to spend something, and waits to hear whether it may.
     Wants(usize, Attempt, Amounts, oneshot::Sender<String>),
     /// It has spent something of what was set aside for it under this name, or without asking.
@@ -76,6 +80,11 @@ impl Driver {
                 }
             }
             Wake::Said(machine, attempt, event) => self.said(machine, attempt, *event),
+            Wake::InLine(machine, attempt, waits) => {
+                if let Some(task) = self.tree.machines[machine].tasks.of(attempt) {
+                    task.began = if waits { Began::InLine } else { Began::At(Instant::now()) };
+                }
+            }
             Wake::Wants(machine, attempt, amounts, reply) => {
                 self.wants(Want { machine, attempt, amounts, reply });
             }

@@ -60,7 +60,7 @@ impl Driver {
             Begun::Done(result) => self.done.push_back((machine, attempt, result)),
             Begun::Task(work) => {
                 self.working += 1;
-                self.tree.machines[machine].tasks.insert(attempt.node, Task { attempt, work });
+                self.tree.machines[machine].tasks.insert(attempt.node, Task::new(attempt, work));
             }
         }
     }

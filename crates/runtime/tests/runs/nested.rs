@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use antiphon_event::body::request::RelayResolved;
 use antiphon_event::{Body, Event, FlowNodeId, Mode};
+use antiphon_flow::function::Failure;
 use antiphon_flow::guard::{Action, Check, Guard};
 use antiphon_flow::retry::Retry;
 use antiphon_flow::schema::Schema;
@@ -469,7 +470,29 @@ async fn what_may_have_been_done_inside_is_not_done_again_for_the_node_around_it
         let flow = Flow::new("inner").on_failure(OnFailure::FailFast).node("x", node).node("y", fails);
         Node::flow(flow.build().expect("sound"))
     };
+    let fails_later = || {
+        let work = async |_| {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            Err::<(), _>(Failure::new("it broke"))
+        };
+        Node::function(Function::new(work)).effect(Class::Read)
+    };
+    let while_it_waits = || {
+        let retry = Retry { delay: Duration::from_secs(3), ..Retry::new(1) };
+        let waits =
+            Node::function(Function::new(async |_| Err::<(), _>(Failure::new("it broke")))).retry(retry);
+        let flow =
+            Flow::new("inner").on_failure(OnFailure::FailFast).node("x", waits).node("y", fails_later());
+        Node::flow(flow.build().expect("sound"))
+    };
+    let helped_in_vain = || {
+        let helped = Node::expression("1 / 0").expect("an expression").fallback("z").isolate();
+        let flow = Flow::new("inner").node("x", helped).node("y", fails_later()).node("z", slow());
+        Node::flow(flow.build().expect("sound"))
+    };
     for (name, node, attempts) in [
+        ("a write that only waits for its next attempt", while_it_waits(), 2),
+        ("a write for what was isolated", helped_in_vain(), 2),
         ("a write that took too long", flow(slow()), 1),
         ("one in a map", each(slow()), 1),
         ("one further in", flow(flow(slow())), 1),
@@ -491,18 +514,22 @@ async fn what_a_person_let_fail_inside_is_not_done_again_for_the_node_around_it(
     let check = Check::Length { min: None, max: Some(1) };
     let guard = Guard { id: "short".into(), check, action: Action::Block };
     let work = Node::expression("'done'").expect("an expression").guard_output(guard);
-    let inner = Flow::new("inner").node("x", work).build().expect("sound");
-    let flow = Flow::new("outer").node("s", Node::flow(inner).idempotent().retry(Retry::new(1)));
-    let engine = engine();
-    let mut run =
-        engine.start(flow.build().expect("sound"), Invocation::new("text")).await.expect("accepted");
-    let relay = run.wait().await.expect("no fault").relays[0].clone();
-    run.answer(RelayResolved { approved: None, answer: Some("fail".into()), ..yes(relay) })
-        .await
-        .expect("taken");
-    let report = run.wait().await.expect("no fault");
-    assert_eq!(report.outcome, Outcome::Failed);
-    assert_eq!(events(&run).await.iter().filter(|event| is_start_of(event, "s")).count(), 1);
+    let inner = |node: Node| Node::flow(Flow::new("inner").node("x", node).build().expect("sound"));
+    let write = inner(never()).timeout(Duration::from_millis(1)).isolate();
+    let beside = Flow::new("inner").node("x", work.clone()).node("y", write).build().expect("sound");
+    for node in [inner(work.clone()), inner(inner(work)), inner(Node::flow(beside))] {
+        let flow = Flow::new("outer").node("s", node.idempotent().retry(Retry::new(1)));
+        let engine = engine();
+        let mut run =
+            engine.start(flow.build().expect("sound"), Invocation::new("text")).await.expect("accepted");
+        let relay = run.wait().await.expect("no fault").relays[0].clone();
+        run.answer(RelayResolved { approved: None, answer: Some("fail".into()), ..yes(relay) })
+            .await
+            .expect("taken");
+        let report = run.wait().await.expect("no fault");
+        assert_eq!(report.outcome, Outcome::Failed);
+        assert_eq!(events(&run).await.iter().filter(|event| is_start_of(event, "s")).count(), 1);
+    }
 }
 
 fn zero() -> Node {
