@@ -47,6 +47,23 @@ edges: [first -> each -> agent]
 }
 
 #[test]
+fn what_failed_again_with_the_node_around_it_is_no_change() {
+    let inner = "{antiphon: 1, nodes: {x: {command: [sh, -c, 'sh tell'], effect: read}, y: {function: input}}, edges: [x -> y]}";
+    let flow = format!(
+        "antiphon: 1\nnodes:\n  s: {{retry: {{max: 2, delay: 1ms}}, on_error: isolate, flow: {inner}}}\n  \
+         m: {{retry: 1, on_error: isolate, map: {{over: \"['a', 'b']\", node: {{flow: {inner}}}}}}}\n"
+    );
+    for tell in ["exit 1", "echo . >> told; test $(wc -l < told) -gt 4 && echo said"] {
+        let place = Place::new(&[("flow.yaml", &flow), ("tell", tell)]);
+        let ran = place.run(&["run", "flow.yaml"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        place.run(&["record", "last", "--to", "fix"]);
+        let test = place.tell("test fix --flow flow.yaml");
+        assert!(test.contains("1 same, 0 changed"), "{test}");
+    }
+}
+
+#[test]
 fn a_folder_of_fixtures_is_tested_whole() {
     let flow = "antiphon: 1\nnodes: {a: {function: \"'said'\"}}\n";
     let place = Place::new(&[("flow.yaml", flow)]);
