@@ -3,6 +3,8 @@
 //! All that the program started ends with it, and with the node: when that is cancelled, times out or the future is
 //! dropped. What it may print is bounded.
 
+mod tail;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
@@ -21,6 +23,8 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Child;
 use tokio::time::{Instant, sleep_until};
+
+use self::tail::Tail;
 
 /// How many bytes of output a command may give.
 const OUTPUT_MAX: usize = 8 * 1024 * 1024;
@@ -142,9 +146,7 @@ async fn read_all(pipe: Option<impl AsyncRead + Unpin>, group: &Group) -> Result
 /// Passes on what is written to stderr, some times a second and not without end, and keeps the end of it.
 async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call, secrets: &Secrets) -> String {
     let Some(mut pipe) = pipe else { return String::new() };
-    let mut kept: Vec<u8> = Vec::new();
-    // What is cut may end within a secret, the rest of which would not be known.
-    let (margin, mut is_cut) = (secrets.longest(), false);
+    let mut tail = Tail::new(STDERR_MAX, secrets);
     let mut pieces = Pieces { call, secrets, pending: Vec::new(), said: 0, left: PROGRESS_MAX };
     let mut next = Instant::now();
     let mut buffer = [0; 4096];
@@ -152,11 +154,7 @@ async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call, secrets: &
         tokio::select! {
             read = pipe.read(&mut buffer) => {
                 let Ok(count @ 1..) = read else { break };
-                kept.extend_from_slice(&buffer[..count]);
-                if kept.len() > 2 * (STDERR_MAX + margin) {
-                    kept.drain(..kept.len() - STDERR_MAX - margin);
-                    is_cut = true;
-                }
+                tail.push(&buffer[..count]);
                 pieces.push(&buffer[..count]);
             }
             () = sleep_until(next), if !pieces.pending.is_empty() => {
@@ -166,10 +164,7 @@ async fn read_tail(pipe: Option<impl AsyncRead + Unpin>, call: &Call, secrets: &
         }
     }
     pieces.say(true).await;
-    let text = String::from_utf8_lossy(&kept);
-    let hidden = secrets.hide(&text);
-    let start = hidden.len().saturating_sub(STDERR_MAX).max(if is_cut { margin } else { 0 });
-    hidden[hidden.ceil_char_boundary(start)..].to_owned()
+    tail.text()
 }
 
 /// What a program writes to stderr, piece by piece.
