@@ -56,6 +56,9 @@ const MATCHES: &[Match] = &[
     same("Strands (Python)", "fan-out of 1,000", ("fan:1000", "none"), FAN, FIFTY),
     same("Strands (Python)", "loop of 10,000", ("cycle:10000", "none"), CYCLE, TEN),
     same("Strands (Python)", "dense 16×16", ("dense:16", "none"), DENSE, None),
+    same("pydantic-graph", "chain of 1,000", ("chain_1000", "none"), CHAIN, TWENTY),
+    same("pydantic-graph", "fan-out of 1,000", ("fanout_1000", "none"), FAN, TWENTY),
+    same("pydantic-graph", "loop of 10,000", ("loop_10000", "none"), CYCLE, TWENTY),
     same("AgentOS", "chain of 1,000", ("chain, no checkpoints, stream() drained 1000", "none"), CHAIN, HUNDRED),
     same("AgentOS", "fan-out of 1,000", ("fan-out/fan-in, parallel batch 1000", "none"), FAN, HUNDRED),
     same("AgentOS", "10,000 runs of one node, in place of a loop", ("10,000 separate one-node runs 10000", "none"), CYCLE, None),
@@ -127,9 +130,10 @@ pub(super) fn section(figures: &Figures) -> Option<String> {
 const NOT_THE_SAME: &str = "What differs: LangGraph runs in steps for all nodes at once\n\
     and hands each node the state, ours the outputs of its sources; the faster of its plain and its async functions\n\
     counts where both were measured. A fan-out is one node, a thousand and one with Strands, without the first with\n\
-    LangGraph and AgentOS, and a thousand altogether here. A loop is one node with LangGraph, two here and with Strands.\n\
-    A graph with a cycle runs no node with AgentOS, so two other things stand in. Strands and AgentOS keep nothing in a\n\
-    file. A dense graph of fifty layers takes Strands minutes, so it has sixteen.";
+    LangGraph and AgentOS, and a thousand altogether here; with pydantic-graph it is one step that is handed a thousand\n\
+    items. A loop is one node with LangGraph and pydantic-graph, two here and with Strands. A graph with a cycle runs no\n\
+    node with AgentOS, so two other things stand in. Strands, pydantic-graph and AgentOS keep nothing in a file. A dense\n\
+    graph of fifty layers takes Strands minutes, so it has sixteen.";
 
 fn lines(figures: &Figures, engine: &Engine) -> Vec<String> {
     let line = |same: &Match| {

@@ -20,8 +20,11 @@ pub(super) struct Driven {
     language: Language,
     /// What is installed; the version shown is the first one's.
     packages: &'static [&'static str],
+    /// Its files, those it needs from the folder above among them.
     files: &'static [&'static str],
-    /// What drives it, if none of the files does.
+    /// Which of them drives it.
+    main: &'static str,
+    /// The text of that one, if it does not lie among the peers.
     script: Option<&'static str>,
     args: &'static [&'static str],
     /// How many seconds it gets; what it has not measured by then is left out.
@@ -43,6 +46,7 @@ pub(super) const ENGINES: &[Driven] = &[
         language: Language::Python,
         packages: &["langgraph", "langgraph-checkpoint-sqlite", "uvloop"],
         files: &["workloads.py", "common.py"],
+        main: "bench.py",
         script: Some(include_str!("langgraph.py")),
         args: &[],
         limit: 240,
@@ -54,6 +58,7 @@ pub(super) const ENGINES: &[Driven] = &[
         language: Language::Node,
         packages: &["@strands-agents/sdk"],
         files: &["bench.mjs"],
+        main: "bench.mjs",
         script: None,
         args: &["chain:1000", "fan:1000", "cycle:10000", "dense:16"],
         limit: 90,
@@ -65,10 +70,23 @@ pub(super) const ENGINES: &[Driven] = &[
         language: Language::Python,
         packages: &["strands-agents"],
         files: &["bench.py"],
+        main: "bench.py",
         script: None,
         args: &["chain:1000", "fan:1000", "cycle:10000", "dense:16"],
         limit: 90,
         read: strands,
+    },
+    Driven {
+        name: "pydantic-graph",
+        folder: "langgraph/peers",
+        language: Language::Python,
+        packages: &["pydantic-graph", "uvloop"],
+        files: &["run_peers.py", "../common.py"],
+        main: "run_peers.py",
+        script: None,
+        args: &["pydantic-graph"],
+        limit: 90,
+        read: pydantic_graph,
     },
     Driven {
         name: "AgentOS",
@@ -76,6 +94,7 @@ pub(super) const ENGINES: &[Driven] = &[
         language: Language::Node,
         packages: &["@framers/agentos"],
         files: &["bench.mjs"],
+        main: "bench.mjs",
         script: None,
         args: &[],
         limit: 150,
@@ -87,9 +106,10 @@ impl Driven {
     /// Installs it, runs it for as long as it may, reads what it said.
     pub(super) fn measure(&self, folder: &Path) -> anyhow::Result<Engine> {
         let from = folder.join(self.folder).canonicalize().context("its folder is not there")?;
-        let place = Place::new(self.folder)?;
-        for file in self.files {
-            fs::copy(from.join(file), place.0.join(file)).with_context(|| format!("{file} is not there"))?;
+        let place = Place::new(&self.folder.replace('/', "-"))?;
+        for file in self.files.iter().map(Path::new) {
+            let copy = place.0.join(file.file_name().context("a file has a name")?);
+            fs::copy(from.join(file), copy).with_context(|| format!("{} is not there", file.display()))?;
         }
         let mut command = self.install(&place)?;
         let version = self.version(&place)?;
@@ -104,22 +124,22 @@ impl Driven {
 
     /// Its packages and its script, in place; what runs it.
     fn install(&self, place: &Place) -> anyhow::Result<Command> {
-        let (mut command, script) = match self.language {
+        let mut command = match self.language {
             Language::Python => {
                 place.pip(self.packages)?;
-                (Command::new(place.python()), "bench.py")
+                Command::new(place.python())
             }
             Language::Node => {
                 place.npm(self.packages)?;
                 let mut node = Command::new("node");
                 node.arg("--expose-gc");
-                (node, "bench.mjs")
+                node
             }
         };
         if let Some(text) = self.script {
-            fs::write(place.0.join(script), text).context("its script cannot be written")?;
+            fs::write(place.0.join(self.main), text).context("its script cannot be written")?;
         }
-        command.arg(script);
+        command.arg(self.main);
         Ok(command)
     }
 
@@ -156,13 +176,27 @@ fn strands(line: &str) -> Option<Timing> {
 fn agentos(line: &str) -> Option<Timing> {
     let (name, rest) = line.split_at_checked(52)?;
     let words: Vec<&str> = rest.split_whitespace().collect();
-    let after = |word: &str| {
-        let at = words.iter().position(|found| *found == word)?;
-        words.get(at + 1)?.parse().ok()
-    };
     let nodes = words.first()?.parse().ok()?;
     let scenario = format!("{} {nodes}", name.trim());
-    Some(Timing { scenario, store: "none".to_owned(), nodes, wall_ms: after("med")?, cpu_ms: after("cpu")? })
+    let (wall_ms, cpu_ms) = (after(&words, "med")?, after(&words, "cpu")?);
+    Some(Timing { scenario, store: "none".to_owned(), nodes, wall_ms, cpu_ms })
+}
+
+/// A line for people: the engine, the workload with its number of nodes, then words and numbers by turns.
+fn pydantic_graph(line: &str) -> Option<Timing> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [_, scenario, ..] = words[..] else {
+        return None;
+    };
+    let nodes = scenario.rsplit_once('_')?.1.parse().ok()?;
+    let (wall_ms, cpu_ms) = (after(&words, "median")?, after(&words, "cpu")?);
+    Some(Timing { scenario: scenario.to_owned(), store: "none".to_owned(), nodes, wall_ms, cpu_ms })
+}
+
+/// The number after a word.
+fn after(words: &[&str], word: &str) -> Option<f64> {
+    let at = words.iter().position(|found| *found == word)?;
+    words.get(at + 1)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -177,6 +211,12 @@ mod tests {
                 "fan-out/fan-in, parallel batch                          1000 node   med      61.52 ms      61.52 us/node      16255 node/s  cpu     54.01 ms",
                 Some(("fan-out/fan-in, parallel batch 1000", 1000, 61.52, 54.01)),
             ),
+            (
+                pydantic_graph,
+                "pydantic-graph   chain_1000             median     58.49 min     57.02 cpu     57.91 ms  per node 58.4 us (cpu 57.9) n=40 load 0.5 ",
+                Some(("chain_1000", 1000, 58.49, 57.91)),
+            ),
+            (pydantic_graph, "pydantic-graph chain_1000 FAILED TypeError()", None),
             (agentos, "    serialised checkpoint bytes: 0.38 MB total, 3.8 KB mean", None),
             (
                 strands,
