@@ -158,6 +158,10 @@ pub(crate) struct Reduce {
     #[arg(long)]
     pub(crate) hyper: bool,
 
+    /// As without it: a graph is always JSON.
+    #[arg(long = "json")]
+    _always: bool,
+
     #[command(flatten)]
     pub(crate) layout: Layout,
 

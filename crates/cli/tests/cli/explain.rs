@@ -338,7 +338,9 @@ fn reduce_gives_nodes_edges_and_last_nodes() {
 fn json_is_compact_in_a_pipe_unless_asked() {
     let path = histories().join("simple-chat.jsonl");
     let path = path.to_str().expect("UTF-8");
-    assert_eq!(antiphon(&["reduce", path]).out.lines().count(), 1);
+    let plain = antiphon(&["reduce", path]);
+    assert_eq!(plain.out.lines().count(), 1);
+    assert_eq!(antiphon(&["reduce", "--json", path]).out, plain.out, "it is always JSON");
     assert!(antiphon(&["reduce", "--pretty", path]).out.lines().count() > 100);
     assert_eq!(antiphon(&["view", "usage", "--json", "--compact", path]).out.lines().count(), 1);
 }
