@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use crate::args::flows::Verify;
 use crate::exit::Exit;
 use crate::output::{Output, notice};
+use crate::render::unit;
 use crate::store::Shelf;
 
 /// How many hashes are read at once.
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &Verify, output: &mut Output) -> Result<Exit> {
 }
 
 fn events(head: Head) -> String {
-    if head.seq == 1 { "1 event".to_owned() } else { format!("{} events", head.seq) }
+    unit::several(head.seq, "event")
 }
 
 /// How many saved folds are what the events say, if there are any.

@@ -3,7 +3,7 @@
 use antiphon_event::Timestamp;
 use antiphon_view::replay::{Branch, Replay, Turn};
 
-use super::unit::{clock, count, duration, short};
+use super::unit::{clock, count, duration, several, short};
 use super::{Ink, Line, Page, Side, Table, nothing};
 
 /// Lays out all branches, in the order of their first appearance.
@@ -41,8 +41,8 @@ fn title(branch: &Branch) -> Line {
 
 fn summary(branch: &Branch, messages: usize) -> Line {
     let positions = format!("positions {} to {}", count(branch.first_seq), count(branch.last_seq));
-    let mut line = Line::new().plain(format!("{positions}, {} events", count(branch.events)));
-    line = line.plain(format!(", {} messages", count(messages as u64)));
+    let mut line = Line::new().plain(format!("{positions}, {}", several(branch.events, "event")));
+    line = line.plain(format!(", {}", several(messages as u64, "message")));
     match branch.started_at.zip(branch.ended_at).and_then(|(start, end)| lapse(start, end)) {
         Some(took) => line.plain(format!(", {}", duration(took))),
         None => line,

@@ -10,7 +10,7 @@ use antiphon_view::{Projected, View};
 use serde::Deserialize;
 
 use super::prose::prose;
-use super::unit::clock;
+use super::unit::{clock, several};
 use super::{Choices, Ink, Line, Page, Screen, begun, nothing, paragraphs};
 use entry::{Branch, Entry, Part};
 
@@ -45,7 +45,7 @@ fn title(entry: &Entry) -> Line {
     let ink = if entry.role == "user" { Ink::Person } else { Ink::Agent };
     let mut line = match entry.sources.len() {
         0 => Line::new().ink(ink, entry.agent.as_deref().unwrap_or(&entry.role)),
-        sources => Line::new().ink(Ink::Strong, format!("summary of {sources} messages")),
+        sources => Line::new().ink(Ink::Strong, format!("summary of {}", several(sources as u64, "message"))),
     };
     if let Some(node) = entry.node_id.as_deref().filter(|node| entry.agent.as_deref() != Some(node)) {
         line = line.ink(Ink::Faint, format!(" in {node}"));

@@ -27,6 +27,11 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
+/// So many of something.
+pub(crate) fn several(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// An amount of US dollars: cents, and smaller where that is all there is.
 pub(crate) fn dollars(amount: f64) -> String {
     if amount != 0.0 && amount.abs() < 1.0 { format!("${amount:.4}") } else { format!("${amount:.2}") }

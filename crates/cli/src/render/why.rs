@@ -4,7 +4,7 @@ use antiphon_view::Tally;
 use antiphon_view::why::{Cause, Causes, What, Why};
 
 use super::payload::word;
-use super::unit::{clock, duration, flat, used};
+use super::unit::{clock, duration, flat, several, used};
 use super::{Ink, Line, Page, Side, Table, nothing};
 
 /// Columns for the position.
@@ -93,8 +93,7 @@ fn ink(tag: &str) -> Ink {
 
 fn total(why: &Why) -> Line {
     let steps = why.causes.len() - 1;
-    let mut line =
-        Line::new().ink(Ink::Strong, format!("{steps} {} back", if steps == 1 { "step" } else { "steps" }));
+    let mut line = Line::new().ink(Ink::Strong, format!("{} back", several(steps as u64, "step")));
     if let Some(took) = why.total_ms.and_then(|took| u64::try_from(took).ok()) {
         line = line.plain(format!(", {}", duration(took)));
     }

@@ -10,6 +10,7 @@ use crate::args::Reading;
 use crate::args::sessions::Import;
 use crate::input::Input;
 use crate::output::Output;
+use crate::render::unit;
 use crate::store::Shelf;
 
 /// How many events one record has.
@@ -25,7 +26,7 @@ pub(super) fn run(args: &Import, output: &mut Output) -> Result<()> {
     let batches = events.chunks(BATCH).filter_map(|part| Batch::new(part.to_vec()));
     shelf.journal.import(&branch, batches.collect()).wait()?;
     drop(claim);
-    crate::output::notice(&format!("{count} events"));
+    crate::output::notice(&unit::several(count as u64, "event"));
     Ok(output.text(&format!("{}\n", branch.session))?)
 }
 

@@ -22,7 +22,7 @@ pub(super) fn run(args: &Show, output: &mut Output) -> Result<()> {
     let events = shelf.events(&branch, args.at)?;
     let last = events.last().and_then(|event| event.head.seq).unwrap_or(0);
     if let Some(at) = args.at.filter(|at| *at > last) {
-        bail!("branch {} has {last} events, so there is no event {at}", branch.branch);
+        bail!("branch {} has {}, so there is no event {at}", branch.branch, unit::several(last, "event"));
     }
     if args.json {
         let shown = object(shelf, &branch, &events, args.at)?;
@@ -94,7 +94,7 @@ fn heading(shelf: &Shelf, branch: &Branch, at: Option<u64>) -> Result<Vec<Line>>
     let mut lines = vec![title];
     for other in shelf.journal.branches(&branch.session).wait()? {
         let mut line = Line::new().ink(Ink::Faint, "  ").plain(other.branch.as_str());
-        line = line.ink(Ink::Faint, format!("  {} events", unit::count(other.seq)));
+        line = line.ink(Ink::Faint, format!("  {}", unit::several(other.seq, "event")));
         if let Some(fork) = other.fork {
             line = line.ink(Ink::Faint, format!(", from {} at {}", fork.from.branch, fork.seq));
         }
