@@ -37,11 +37,11 @@ pub struct Shape {
     pub(crate) deputies: Vec<NodeIndex>,
     /// Sets of nodes whose coming to rest matters.
     pub(crate) regions: Vec<Region>,
-    /// The regions each node is in.
+    /// The regions each node is in, the smallest first.
     pub(crate) regions_of: Lists,
     /// For each target of a back edge, the region of all that it reaches.
     pub(crate) reach_of: Vec<Option<usize>>,
-    /// For each forward edge, the loops it leaves.
+    /// For each forward edge, the loops it leaves, the smallest first.
     pub(crate) leaves: Lists,
     /// Nodes no walk from the entries meets.
     pub(crate) unreachable: Vec<NodeIndex>,
@@ -54,7 +54,7 @@ pub struct Shape {
 #[derive(Debug, Clone)]
 pub(crate) struct Region {
     pub(crate) nodes: Vec<NodeIndex>,
-    /// The edges that leave it, if it is a loop.
+    /// The edges that leave it, if it is a loop; those that leave few others before those that leave more.
     pub(crate) exits: Option<Vec<EdgeIndex>>,
 }
 
@@ -215,12 +215,17 @@ impl Shape {
             let exits = self.exits(&nodes);
             self.add_region(Region { nodes: nodes.into_iter().collect(), exits: Some(exits) });
         }
-        let regions = || self.regions.iter().enumerate();
+        let mut inward: Vec<usize> = (0..self.regions.len()).collect();
+        inward.sort_by_key(|at| self.regions[*at].nodes.len());
+        let regions = || inward.iter().map(|at| (*at, &self.regions[*at]));
         let within = regions().flat_map(|(at, region)| region.nodes.iter().map(move |node| (*node, at)));
         self.regions_of = Lists::of(count, within);
         let out =
             regions().flat_map(|(at, region)| region.exits.iter().flatten().map(move |edge| (*edge, at)));
         self.leaves = Lists::of(self.ends.len(), out);
+        for exits in self.regions.iter_mut().filter_map(|region| region.exits.as_mut()) {
+            exits.sort_by_key(|edge| self.leaves[*edge].len());
+        }
     }
 
     fn add_region(&mut self, region: Region) -> usize {

@@ -183,32 +183,37 @@ impl Scheduler {
         *count = change(*count, 1);
     }
 
-    /// A node became busy, or came to rest; a loop may come to rest with it.
+    /// A node became busy, or came to rest; loops may come to rest with it.
     fn stir(&mut self, node: NodeIndex, busy: bool) {
+        for region in &self.flow.shape().regions_of[node] {
+            let busy_there = &mut self.busy[*region];
+            *busy_there = if busy { *busy_there + 1 } else { *busy_there - 1 };
+        }
+        if !busy {
+            self.rest(node);
+        }
+    }
+
+    /// What the loops around a node held back is dead if they have come to rest. The innermost goes first: what it lets go
+    /// of may be work in those around it.
+    fn rest(&mut self, node: NodeIndex) {
         for position in 0..self.flow.shape().regions_of[node].len() {
             let region = self.flow.shape().regions_of[node][position];
-            if busy {
-                self.busy[region] += 1;
-            } else {
-                self.calm(region);
+            if self.busy[region] == 0 {
+                self.release(region, node, position);
             }
         }
     }
 
-    fn calm(&mut self, region: usize) {
-        self.busy[region] -= 1;
-        if self.busy[region] == 0 {
-            self.release(region);
-        }
-    }
-
-    /// A loop has come to rest: what was held back by it is dead now.
-    fn release(&mut self, region: usize) {
+    /// A loop has come to rest: what was held back by it, and leaves none of the larger loops around the node, is dead now.
+    fn release(&mut self, region: usize, node: NodeIndex, position: usize) {
         let exits = self.flow.shape().regions[region].exits.as_ref().map_or(0, Vec::len);
-        for position in 0..exits {
-            let edge = self.flow.shape().regions[region].exits.as_ref().expect("it has some")[position];
+        for exit in 0..exits {
+            let shape = self.flow.shape();
+            let edge = shape.regions[region].exits.as_ref().expect("it has some")[exit];
             let Decision::Held(dead) = self.decisions[edge] else { continue };
-            let at_rest = self.flow.shape().leaves[edge].iter().all(|region| self.busy[*region] == 0);
+            let (left, larger) = (&shape.leaves[edge], &shape.regions_of[node][position + 1..]);
+            let at_rest = left.iter().all(|region| self.busy[*region] == 0 && !larger.contains(region));
             if at_rest {
                 self.mark(edge, dead.into());
             }
@@ -248,16 +253,21 @@ impl Scheduler {
             return;
         }
         self.fired.push(edge);
-        self.around(edge, |scheduler, region| scheduler.busy[region] += 1);
+        self.around(edge, |busy| *busy += 1);
+    }
+
+    /// A back edge is taken, or is not to be taken any more: its loops may come to rest.
+    fn fall(&mut self, edge: EdgeIndex) {
+        self.around(edge, |busy| *busy -= 1);
+        self.rest(self.target(edge));
     }
 
     /// For each loop around the target of a back edge.
-    fn around(&mut self, edge: EdgeIndex, each: fn(&mut Self, usize)) {
-        let target = self.flow.shape().ends[edge].1;
-        for position in 0..self.flow.shape().regions_of[target].len() {
-            let region = self.flow.shape().regions_of[target][position];
-            if self.flow.shape().regions[region].exits.is_some() {
-                each(self, region);
+    fn around(&mut self, edge: EdgeIndex, each: fn(&mut u32)) {
+        let shape = self.flow.shape();
+        for region in &shape.regions_of[shape.ends[edge].1] {
+            if shape.regions[*region].exits.is_some() {
+                each(&mut self.busy[*region]);
             }
         }
     }
@@ -326,7 +336,7 @@ impl Scheduler {
             self.forget(target);
         }
         if has_fired {
-            self.around(edge, Self::calm);
+            self.fall(edge);
         }
     }
 
@@ -337,7 +347,7 @@ impl Scheduler {
         let (void, fired): (Vec<_>, Vec<_>) = self.fired.iter().copied().partition(is_void);
         self.fired = fired;
         for edge in void {
-            self.around(edge, Self::calm);
+            self.fall(edge);
         }
     }
 

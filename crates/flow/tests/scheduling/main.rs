@@ -151,6 +151,27 @@ fn a_way_out_of_a_loop_is_dead_only_when_the_loop_is_at_rest() {
     );
 }
 
+/// Whichever of their back edges is declared first.
+#[test]
+fn a_way_out_of_two_loops_waits_for_what_the_inner_one_lets_go_of_in_the_outer_one() {
+    let steps = "start | finish o | finish r | finish o | finish p | finish q | finish r | finish d";
+    let outer = "r >1 o";
+    let rest = "o >2 p, p > d, p > q, q >no p, o > r, q > r, r > d";
+    for flow in [format!("o:entry, {outer}, {rest}"), format!("o:entry, {rest}, {outer}")] {
+        let wanted = expect![[r"
+            start     run o
+            finish o  skip p, skip q, run r
+            finish r  run o#2
+            finish o  run p#2
+            finish p  run q#2
+            finish q  run r#2
+            finish r  run d
+            finish d  end COMPLETED
+        "]];
+        check(&format!("{flow} | {steps}"), wanted);
+    }
+}
+
 #[test]
 fn a_loop_arms_the_joins_inside_it_again() {
     check(
