@@ -41,6 +41,9 @@ pub struct Messages {
     of_code: BTreeSet<Place>,
     /// The signature of each block of reasoning that has one.
     signatures: BTreeMap<Place, String>,
+    /// What a retry discarded: nothing that comes of it later counts, so it need not be looked for again.
+    #[serde(default)]
+    void: BTreeSet<Place>,
     /// In how many slots all is as it was when somebody last asked for [news](Self::news).
     #[serde(skip)]
     kept: usize,
@@ -94,6 +97,27 @@ impl Turn {
             Kind::ReplInput => self.codes.push(block),
             _ => self.said.push(block),
         }
+    }
+
+    /// Takes out blocks that do not count any more; `false` if none of them did. What stands before the first of them is not
+    /// looked at.
+    fn take_back(&mut self, blocks: &BTreeMap<Place, Kind>) -> bool {
+        let Some((first, _)) = blocks.first_key_value() else {
+            return false;
+        };
+        let mut found = false;
+        for list in [&mut self.said, &mut self.calls] {
+            let from = list.partition_point(|block| block < first);
+            for block in list.extract_if(from.., |block| blocks.contains_key(block)) {
+                found = true;
+                match blocks[&block] {
+                    Kind::Text => self.texts -= 1,
+                    Kind::Reasoning => self.thoughts -= 1,
+                    _ => {}
+                }
+            }
+        }
+        found
     }
 }
 
@@ -332,16 +356,38 @@ impl Messages {
         let kinds = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
         let nodes =
             ids.iter().flat_map(|id| kinds.iter().filter_map(|kind| conversation.own(run, id, *kind)));
-        let nodes: Vec<_> = nodes.collect();
-        for node in &nodes {
-            self.ids.forget(conversation, *node);
+        let nodes: Vec<_> = nodes.filter(|node| self.void.insert(*node)).collect();
+        let mut gone: BTreeMap<Place, BTreeMap<Place, Kind>> = BTreeMap::new();
+        for node in nodes {
+            self.ids.forget(conversation, node);
+            for place in conversation.blocks_of_node(node) {
+                if let (Some(block), Some(node)) = (conversation.block(place), conversation.node(node)) {
+                    gone.entry(block.message).or_default().insert(place, node.kind());
+                }
+            }
         }
-        let blocks = nodes.into_iter().flat_map(|node| conversation.blocks_of_node(node));
-        let messages = blocks.filter_map(|block| conversation.block(block)).map(|block| block.message);
-        let messages: BTreeSet<_> = messages.filter(|message| self.turn_of(*message).is_some()).collect();
-        for message in messages {
-            self.take_out(message, changes);
-            self.bring_in(conversation, message, message, changes);
+        for (message, blocks) in gone {
+            self.take_back(conversation, message, &blocks, changes);
+        }
+    }
+
+    /// Takes blocks out of the turn of a message, and says what is left of it anew.
+    fn take_back(
+        &mut self,
+        conversation: &Conversation,
+        message: Place,
+        blocks: &BTreeMap<Place, Kind>,
+        changes: &mut Changes,
+    ) {
+        if self.turn_of(message).is_none() {
+            return;
+        }
+        let before = self.sizes.of(message as usize);
+        let mut found = false;
+        self.change(message, |turn| found = turn.take_back(blocks));
+        if found {
+            self.touch(message);
+            self.say_anew(conversation, message, before, changes);
         }
     }
 
@@ -395,10 +441,16 @@ impl Messages {
     fn bring_in(&mut self, conversation: &Conversation, slot: Place, message: Place, changes: &mut Changes) {
         self.open_turn(slot, message);
         self.fill(conversation, slot);
+        self.say_anew(conversation, slot, 0, changes);
+    }
+
+    /// Says all that is in a slot, in the place of so many messages as were there before.
+    fn say_anew(&self, conversation: &Conversation, slot: Place, before: usize, changes: &mut Changes) {
         let Some(turn) = self.turn_in(slot).filter(|_| changes.are_wanted()) else {
             return;
         };
         let start = self.sizes.before(slot as usize);
+        (0..before).for_each(|_| changes.remove(path!["messages", start]));
         let said = write::Say { messages: self, conversation, turn }.all();
         for (nth, message) in said.iter().enumerate() {
             changes.insert(path!["messages", start + nth], message);

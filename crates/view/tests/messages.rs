@@ -258,6 +258,41 @@ fn a_message_stands_where_it_began_also_when_others_spoke_before_it_did() {
     );
 }
 
+/// How many bytes of changes a history makes.
+fn said(table: &str) -> usize {
+    let mut changes = Changes::wanted();
+    let mut fold = Fold::new(Projected::<Messages>::default());
+    for event in history(table) {
+        fold.apply(&event, &mut changes);
+    }
+    serde_json::to_string(&changes.take()).expect("changes are JSON").len()
+}
+
+#[test]
+fn what_was_discarded_before_changes_nothing_when_it_comes_again_and_is_discarded_again() {
+    let half = r#"
+        a1  text         t0 "kept"            messageId=m
+        a1  text         t1 "half"            messageId=m
+        a1  tool_call    a1/c bash {"n":1}    messageId=m
+        a1  model_retry  2 ["t1","a1/c"]      messageId=m
+        a1  tool_call    a1/c~2 bash {"n":2}  messageId=m
+    "#;
+    let again = r#"
+        a1  text         t1 "late"        messageId=m
+        a1  text         t1 "later"
+        a1  model_retry  3 ["t1","a1/c"]  messageId=m
+    "#;
+    assert_eq!(said(&format!("{half}{}", again.repeat(100))), said(half));
+    check(
+        Scope::Root,
+        &format!("{half}{again}a1 tool_call a1/c~3 bash {{\"n\":3}} messageId=m"),
+        &expect![[r#"
+            {"role":"assistant","content":"kept","tool_calls":[{"id":"c","name":"bash","arguments":{"n":2}},{"id":"c_2","name":"bash","arguments":{"n":3}}]}
+            {"role":"tool","tool_call_id":"c","name":"bash","content":"no result yet","is_error":true}
+            {"role":"tool","tool_call_id":"c_2","name":"bash","content":"no result yet","is_error":true}"#]],
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -276,6 +311,35 @@ proptest! {
             known.extend(turns);
             let all = view.projection().list(view.conversation());
             prop_assert_eq!(known.concat(), all, "after {}", event.to_json());
+        }
+    }
+
+    #[test]
+    fn what_a_retry_leaves_is_what_is_there_when_the_message_is_brought_in_anew(
+        steps in proptest::collection::vec((0_usize..8, 0_usize..2, 0_usize..3), 0..32),
+    ) {
+        let mut view = Projected::<Messages>::default();
+        let mut kept = serde_json::to_value(view.snapshot()).expect("messages are JSON");
+        for (nth, (kind, message, id)) in steps.into_iter().enumerate() {
+            let line = match kind {
+                0..=2 => format!("a text t{id} n{nth} messageId=m{message}"),
+                3 => format!("a reasoning r{id} n{nth} messageId=m{message}"),
+                4 => format!("a tool_call c{nth} bash {nth} messageId=m{message}"),
+                5 => format!("a user n{nth} messageId=u{message}"),
+                _ => format!(r#"a model_retry 2 ["t{id}","r{message}","c{}"]"#, nth.saturating_sub(id + 1)),
+            };
+            let mut changes = Changes::wanted();
+            view.apply(&history(&line)[0], &mut changes);
+            for change in changes.take() {
+                prop_assert!(change.apply(&mut kept), "{} leads nowhere", line);
+            }
+            let shown = serde_json::to_value(view.snapshot()).expect("messages are JSON");
+            prop_assert_eq!(&kept, &shown, "after {}", line);
+            let mut anew = view.clone();
+            for toggled in history(&"- active_changed toggle [\"m0\",\"m1\"]\n".repeat(2)) {
+                anew.apply(&toggled, &mut Changes::unwanted());
+            }
+            prop_assert_eq!(shown, serde_json::to_value(anew.snapshot()).expect("messages are JSON"));
         }
     }
 }
