@@ -402,14 +402,26 @@ impl Thread {
         };
         for id in ids {
             for kind in [Kind::Text, Kind::Reasoning, Kind::ToolCall] {
+                // What comes of something that was discarded is never shown, so its latest part says all.
                 let node = conversation.own(run, id, kind);
-                for block in node.map(|node| conversation.blocks_of_node(node)).unwrap_or_default() {
+                let Some(node) = node.filter(|node| self.is_node_shown(conversation, *node)) else {
+                    continue;
+                };
+                for block in conversation.blocks_of_node(node) {
                     if let Some(part) = self.part_of.get(block as usize).copied().flatten() {
                         self.hide_part(conversation, part, changes);
                     }
                 }
             }
         }
+    }
+
+    /// Whether the latest part of a node is among the parts of its entry.
+    fn is_node_shown(&self, conversation: &Conversation, node: Place) -> bool {
+        self.part_of_node(conversation, node).is_some_and(|part| {
+            let Part { entry, slot, .. } = self.parts[part as usize];
+            self.entries[entry as usize].parts.is_shown(slot)
+        })
     }
 
     fn hide_part(&mut self, conversation: &Conversation, part: u32, changes: &mut Changes) {

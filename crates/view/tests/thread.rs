@@ -557,6 +557,34 @@ fn a_repeated_model_call_leaves_its_half_answer_out() {
 }
 
 #[test]
+fn what_was_discarded_before_stays_out_however_often_it_comes_again() {
+    let table = r#"
+        a1  text         t1 "half"
+        a1  reasoning    r1 "a thought"
+        a1  text         t1 "more"
+        a1  model_retry  2 ["t1"] overloaded
+        a1  text         t1 "late"
+        a1  model_retry  3 ["t1"] overloaded
+        a1  text         t1 "later"
+        a1  text         t2 "whole"
+        a1  text         t1 "at last"
+        a1  model_retry  4 ["t1","r1"] overloaded
+        a1  reasoning    r1 "late too"
+        a1  model_retry  5 ["t1","r1"] overloaded
+    "#;
+    for hide_reasoning in [false, true] {
+        check_watched(
+            Options { hide_reasoning, ..Options::default() },
+            table,
+            &expect![[r#"
+                assistant msg:t1~3 complete
+                  - text id=t2 text=whole
+            "#]],
+        );
+    }
+}
+
+#[test]
 fn text_and_reasoning_that_alternate_stay_in_time_order() {
     check(
         "
