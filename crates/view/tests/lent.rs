@@ -204,6 +204,39 @@ fn what_is_lent_to_code_that_prints_on_stands_behind_what_its_own_run_prints() {
     );
 }
 
+/// How many bytes of changes a thread makes of a beginning, of so many times a line with its number for `#`, and of an end.
+/// Whoever hears of nothing else has its snapshot.
+fn said(begin: &str, line: &str, times: usize, end: &str) -> usize {
+    let lines = (0..times).map(|nth| line.replace('#', &nth.to_string()) + "\n").collect::<String>();
+    let mut fold = (find("thread").expect("in the catalogue").make)();
+    let mut kept = fold.snapshot();
+    let mut bytes = 0;
+    for event in history(&format!("{begin}\n{lines}{end}")) {
+        let mut changes = Changes::wanted();
+        fold.apply(&event, &mut changes);
+        for change in changes.take() {
+            bytes += serde_json::to_string(&change).expect("changes are JSON").len();
+            assert!(change.apply(&mut kept), "after {}", event.to_json());
+        }
+    }
+    assert_eq!(kept, fold.snapshot());
+    bytes
+}
+
+#[track_caller]
+fn grows_with_what_is_said(begin: &str, line: &str, end: &str) {
+    let (few, many) = (said(begin, line, 100, end), said(begin, line, 400, end));
+    assert!(many < 5 * few, "{many} bytes of changes for 400 lines, and for 100 {few}");
+}
+
+#[test]
+fn what_is_said_of_progress_that_was_there_before_its_call_grows_with_it() {
+    let line = r#"a tool_progress p# x "piece #""#;
+    grows_with_what_is_said("", line, "a tool_call x bash");
+    grows_with_what_is_said("", line, "b tool_call x bash");
+    grows_with_what_is_said("b tool_call x bash", line, "a tool_call x bash");
+}
+
 /// What a view says came of each call, by what the call was given.
 type Came = BTreeMap<String, (Value, Vec<Value>)>;
 

@@ -1,7 +1,7 @@
 //! What comes of calls and of code, and who is nested under them.
 
 use antiphon_event::{Body, Event, Kind};
-use antiphon_graph::{Change, Conversation, Place, Placed};
+use antiphon_graph::{Change, Conversation, Node, Place, Placed};
 
 use super::part::Entry;
 use super::{Thread, answer_of, write};
@@ -44,7 +44,7 @@ impl Thread {
         how: Option<(Change, &Event)>,
         changes: &mut Changes,
     ) {
-        let kind = conversation.node(node).map(antiphon_graph::Node::kind);
+        let kind = conversation.node(node).map(Node::kind);
         if !matches!(kind, Some(Kind::ToolProgress | Kind::ReplProgress)) {
             let failed = write::PartView { thread: self, conversation, part }.member("isError").is_some();
             answer_of(&mut self.parts, part).result =
@@ -78,7 +78,9 @@ impl Thread {
         let Some(mut path) = self.part_path(part, changes, "progress") else {
             return;
         };
-        match (found, how.map(|(_, event)| &event.body)) {
+        // What came before its call stands as it is.
+        let said = how.map(|(_, event)| &event.body).or(conversation.node(node).map(Node::body));
+        match (found, said) {
             // What another run lends may stand behind it: then the text grows in the middle.
             (Ok(nth), Some(Body::ReplProgress(piece))) if nth == last => {
                 changes.append(&path, &piece.chunk);
@@ -148,7 +150,7 @@ impl Thread {
     /// Runs that waited for this node move to where they belong.
     pub(super) fn adopt(&mut self, conversation: &Conversation, node: Place, changes: &mut Changes) {
         for first in conversation.children_of(node).collect::<Vec<_>>() {
-            let Some(run) = conversation.node(first).map(antiphon_graph::Node::run_place) else {
+            let Some(run) = conversation.node(first).map(Node::run_place) else {
                 continue;
             };
             if self.runs.get(run as usize).is_some_and(|run| run.known && run.orphan) {
