@@ -19,7 +19,7 @@ use std::time::Duration;
 use antiphon_agent::machine::{Input as Hears, Now as Moment};
 use antiphon_event::{Body, Event, Json, Mode, RelayId, StopReason, Timestamp};
 use antiphon_flow::function::{Failure, Reply};
-use antiphon_flow::{Attempt, Input, Now, Refusal};
+use antiphon_flow::{Attempt, Input, Now, Refusal, Scheduler};
 use antiphon_port::{Batch, Branch, Claim, Fault};
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, watch};
@@ -76,6 +76,8 @@ pub(crate) struct Driver {
     done: VecDeque<(usize, Attempt, Result<Reply, Failure>)>,
     sprint: Sprint,
     stirred: VecDeque<usize>,
+    /// Whether more follows by itself than was to be appended at once.
+    is_behind: bool,
     timers: Timers<Due>,
     /// What is due once a run that waits for people has worked longer.
     parked: Vec<Due>,
@@ -140,6 +142,7 @@ impl Driver {
             done: VecDeque::new(),
             sprint: Sprint::new(),
             stirred: VecDeque::new(),
+            is_behind: false,
             timers: Timers::new(),
             parked: Vec::new(),
             overdue: VecDeque::new(),
@@ -294,11 +297,24 @@ impl Driver {
         if !self.tree.reached.is_empty() {
             self.heed_reached();
         }
+        self.is_behind = false;
         while let Some(machine) = self.stirred.pop_front() {
             self.tree.machines[machine].stirred = false;
             if !self.settle_one(machine) {
+                self.is_behind = true;
                 return self.stir(machine);
             }
+        }
+    }
+
+    /// Takes in what work came to. What follows from it happens before the next is taken in, however close to each other
+    /// they come, so that they come to the same whenever they are told again in that order.
+    fn outcome(&mut self, machine: usize, attempt: Attempt, result: Result<Reply, Failure>) {
+        self.try_feed(machine, Input::Outcome { attempt, result });
+        self.forfeit(machine, attempt.node);
+        let flow = self.tree.machines[machine].mind.as_flow();
+        if !self.is_behind && flow.is_some_and(Scheduler::may_go_on) {
+            self.settle();
         }
     }
 

@@ -56,6 +56,14 @@ impl Scheduler {
         }
     }
 
+    /// Whether anything may follow by itself: asked where it mostly does not.
+    pub fn may_go_on(&self) -> bool {
+        let is_waited_for = !(self.ready.is_empty() && self.skips.is_empty() && self.closing.is_empty())
+            || !(self.follow.is_empty() && self.fired.is_empty());
+        let is_ending = self.executing == 0 || self.failed > 0 || self.cancel.is_some() || self.limit.is_some();
+        self.phase == Phase::Running && (is_waited_for || is_ending)
+    }
+
     /// Whether everything is to be cut off at once.
     fn must_stop(&self) -> bool {
         let is_over = self.fails_fast() || self.cancel == Some(Mode::Now) || self.limit.is_some();

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use antiphon_event::Timestamp;
-use antiphon_flow::{Attempt, Input};
+use antiphon_flow::Attempt;
 use antiphon_port::Fault;
 use tokio::time::Instant;
 
@@ -153,8 +153,7 @@ impl Driver {
         self.batch.reserve(2 * self.done.len().min(WAKES_MAX));
         for _ in 0..WAKES_MAX {
             let Some((machine, attempt, result)) = self.done.pop_front() else { break };
-            self.try_feed(machine, Input::Outcome { attempt, result });
-            self.forfeit(machine, attempt.node);
+            self.outcome(machine, attempt, result);
         }
         if self.sprint.turned() {
             return self.listen().await;

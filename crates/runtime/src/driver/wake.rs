@@ -7,7 +7,7 @@ use antiphon_agent::machine::{Input as Hears, Returned};
 use antiphon_event::body::system::Amounts;
 use antiphon_event::{Body, CallId, Event, Json, Spans, StreamName};
 use antiphon_flow::function::{Failure, Reply};
-use antiphon_flow::{Attempt, Input, Refusal};
+use antiphon_flow::{Attempt, Refusal};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -75,8 +75,7 @@ impl Driver {
                 if self.has_task(machine, attempt) {
                     self.tree.machines[machine].tasks.remove(attempt.node);
                     self.working -= 1;
-                    self.try_feed(machine, Input::Outcome { attempt, result });
-                    self.forfeit(machine, attempt.node);
+                    self.outcome(machine, attempt, result);
                 }
             }
             Wake::Said(machine, attempt, event) => self.said(machine, attempt, *event),

@@ -18,6 +18,7 @@ use antiphon_runtime::{
     AsyncHook, Engine, Function, Invocation, Occasion, Outcome, Refused, Report, Run, TaskClock,
 };
 use serde_json::{Value, json};
+use tokio::sync::Barrier;
 
 use crate::hands::{events, yes};
 
@@ -46,6 +47,31 @@ async fn finish(engine: &Engine, flow: Flow, task: Value) -> Report {
 fn tags(events: &[Event]) -> Vec<String> {
     let node = |event: &Event| event.head.node_id.as_ref().map(|id| format!(" {id}")).unwrap_or_default();
     events.iter().map(|event| format!("{}{}", event.body.tag(), node(event))).collect()
+}
+
+#[tokio::test]
+async fn what_ends_at_the_same_time_is_taken_in_one_after_the_other() {
+    let together = Arc::new(Barrier::new(6));
+    let waits = || {
+        let together = Arc::clone(&together);
+        Node::function(Function::new(move |_| {
+            let together = Arc::clone(&together);
+            async move {
+                together.wait().await;
+                Ok(())
+            }
+        }))
+    };
+    let ends_at_once = || Node::function(Function::new(|_| async { Ok(()) }));
+    for work in [&waits as &dyn Fn() -> Node, &ends_at_once] {
+        let flow = Flow::new("race").node("two", expression("input").join(Join::Count(2)));
+        let flow = ["a", "b", "c", "d", "e", "f"]
+            .into_iter()
+            .fold(flow, |flow, id| flow.node(id, work()).edge(Edge::new(id, "two")));
+        let report = finish(&engine(), flow.build().expect("sound"), json!("")).await;
+        let given = report.output.value();
+        assert_eq!(given.as_object().map(|given| given.len()), Some(2), "the first two win: {given}");
+    }
 }
 
 #[tokio::test]
