@@ -60,7 +60,8 @@ impl Scheduler {
     pub fn may_go_on(&self) -> bool {
         let is_waited_for = !(self.ready.is_empty() && self.skips.is_empty() && self.closing.is_empty())
             || !(self.follow.is_empty() && self.fired.is_empty());
-        let is_ending = self.executing == 0 || self.failed > 0 || self.cancel.is_some() || self.limit.is_some();
+        let is_ending =
+            self.executing == 0 || self.failed > 0 || self.cancel.is_some() || self.limit.is_some();
         self.phase == Phase::Running && (is_waited_for || is_ending)
     }
 

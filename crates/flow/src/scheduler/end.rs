@@ -10,10 +10,11 @@ use antiphon_event::{Body, EdgeType, ErrorCode, Event, Json, NodeStatus, StopRea
 use serde_json::{Map, Value, json};
 
 use super::spot::{Prevented, Status, Why};
-use super::start::Watched;
+use super::start::{Watched, guard_result};
 use super::{Attempt, Now, Refusal, Scheduler};
 use crate::definition::{Human, NodeIndex, OnError, When, Work};
 use crate::function::{Bound, Failure, Final, Reply};
+use crate::guard::{self, Action};
 use crate::hook::{Point, Verdict};
 use crate::moment::{Handed, Moment};
 use crate::state::{self, Reduce, State};
@@ -53,7 +54,7 @@ impl Scheduler {
         self.current(attempt)?;
         match result {
             Ok(reply) => self.completed(attempt, reply, Guarding::Full, now, events),
-            Err(failure) => self.failed(attempt, failure, now, events),
+            Err(failure) => self.failed_with(attempt, failure, now, events),
         }
         Ok(())
     }
@@ -105,7 +106,7 @@ impl Scheduler {
     ) {
         let node = attempt.node;
         if let Err(failure) = self.fits_schema(node, &reply.output) {
-            return self.failed(attempt, failure, now, events);
+            return self.failed_with(attempt, failure, now, events);
         }
         let guards = &self.flow.node(node).guards.output;
         let mut rerouted = None;
@@ -383,6 +384,22 @@ impl Scheduler {
         self.node_end(attempt, Box::new(end), now, events);
     }
 
+    /// The work failed, and says why in words of its own. What guards on its output may show to nobody is not told with
+    /// them either.
+    fn failed_with(&self, attempt: Attempt, mut failure: Failure, now: Now, events: &mut Vec<Event>) {
+        let node = attempt.node;
+        for guard in self.flow.node(node).guards.output.iter().filter(|guard| guard.check.withholds()) {
+            let verdict = guard.inspect(&Value::from(&*failure.message));
+            events.push(self.node_event(now, node, guard_result(guard, verdict == guard::Verdict::Passed)));
+            if let guard::Verdict::Violated { sanitized: Some(Value::String(clean)), .. } = verdict
+                && guard.action != Action::Warn
+            {
+                failure.message = clean;
+            }
+        }
+        self.failed(attempt, failure, now, events);
+    }
+
     /// An attempt failed: try again, let another node take over, isolate, or fail.
     pub(super) fn failed(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
         if failure.code == ErrorCode::Cancelled {
@@ -510,7 +527,7 @@ impl Scheduler {
         events
     }
 
-    /// The failure counts as completed; the guards do not look at it.
+    /// The failure counts as completed. It is not what the work gives, so that guards say nothing about its form.
     fn isolated(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
         let output = json!({"error": {"code": failure.code.as_str(), "message": failure.message}});
         let mut reply = Reply::new(output);

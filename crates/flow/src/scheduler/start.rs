@@ -321,7 +321,7 @@ impl Scheduler {
     }
 }
 
-fn guard_result(guard: &Guard, passed: bool) -> Body {
+pub(super) fn guard_result(guard: &Guard, passed: bool) -> Body {
     Body::GuardrailResult(antiphon_event::body::flow::GuardrailResult {
         guardrail_id: guard.id.clone(),
         passed,

