@@ -46,8 +46,10 @@ pub enum Level {
 pub enum Subject {
     /// The flow as a whole.
     Flow,
-    /// A member of the flow: `output`, `limits.max_concurrency` …
+    /// A member of the flow: `limits.max_concurrency` …
     Setting(&'static str),
+    /// The expression of the flow's `output`, and the column within it.
+    Output(usize),
     /// One of the nodes named under `entry`, by its place.
     Entry(usize),
     /// A key of the state.

@@ -13,6 +13,7 @@ mod problem;
 mod read;
 mod tree;
 mod verify;
+mod written;
 mod yaml;
 
 use antiphon_event::Json;

@@ -315,6 +315,100 @@ fn what_only_seems_missing_is_not_told() {
     );
 }
 
+/// The places of what is wrong with each file, with what stands there.
+#[track_caller]
+fn check_places(texts: &[&str], expected: Expect) {
+    let mut said = String::new();
+    for text in texts {
+        let problems = read(text).expect_err("each has a mistake").0;
+        let places = problems.iter().map(|problem| {
+            let place = problem.place;
+            let line = text.lines().nth(place.line as usize - 1).unwrap_or_default();
+            let there: String = line.chars().skip(place.column as usize - 1).take(10).collect();
+            format!("{}:{} {}", place.line, place.column, there.trim_end())
+        });
+        writeln!(said, "{text:?}: {}", places.collect::<Vec<_>>().join(" | ")).expect("a text takes it");
+    }
+    expected.assert_eq(&said);
+}
+
+#[test]
+fn a_mistake_in_an_expression_of_several_lines_is_told_where_it_stands() {
+    // Blocks that keep their lines.
+    check_places(
+        &[
+            "nodes:\n  a:\n    function: |\n      {\n        'one': 1,\n        'three': state.nope\n      }\nantiphon: 1\n",
+            "antiphon: 1\nnodes: \n  a:\n    function: |-\n\n\n      1 +\n\n        state.nope + bar",
+            "antiphon: 1\nnodes:\n  a:\n    function: |+\n      state.nope +\n      // é\n      'é' + foo(1)\n\n\n  b: {function: nope}\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: |2 # as written\n         \n        1 +\n      state.nope\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: |-1\n       state.nope\n     + nope\n",
+            "antiphon: 1\r\nnodes:\r\n  a:\r\n    function: |\r\n\r\n      1 +\r\n\r\n        state.nope\r\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: |\n      1 +\n\n  b: {function: nope}\n",
+            "antiphon: 1\nstate: {k: {type: integer}}\nnodes:\n  a:\n    function: '1'\n    set:\n      k: |\n        1 +\n          state.nope\n",
+            "antiphon: 1\nentry: a\nnodes: {a: {function: '1'}, b: {function: '2'}}\nedges:\n  - from: a\n    to: b\n    when: |\n      output == 1\n        && state.nope\n",
+        ],
+        expect![[r#"
+            "nodes:\n  a:\n    function: |\n      {\n        'one': 1,\n        'three': state.nope\n      }\nantiphon: 1\n": 6:18 state.nope
+            "antiphon: 1\nnodes: \n  a:\n    function: |-\n\n\n      1 +\n\n        state.nope + bar": 9:9 state.nope | 9:22 bar
+            "antiphon: 1\nnodes:\n  a:\n    function: |+\n      state.nope +\n      // é\n      'é' + foo(1)\n\n\n  b: {function: nope}\n": 5:7 state.nope | 7:13 foo(1) | 10:17 nope}
+            "antiphon: 1\nnodes:\n  a:\n    function: |2 # as written\n         \n        1 +\n      state.nope\n": 7:7 state.nope
+            "antiphon: 1\nnodes:\n  a:\n    function: |-1\n       state.nope\n     + nope\n": 5:8 state.nope | 6:8 nope
+            "antiphon: 1\r\nnodes:\r\n  a:\r\n    function: |\r\n\r\n      1 +\r\n\r\n        state.nope\r\n": 8:9 state.nope
+            "antiphon: 1\nnodes:\n  a:\n    function: |\n      1 +\n\n  b: {function: nope}\n": 5:10  | 7:17 nope}
+            "antiphon: 1\nstate: {k: {type: integer}}\nnodes:\n  a:\n    function: '1'\n    set:\n      k: |\n        1 +\n          state.nope\n": 9:11 state.nope
+            "antiphon: 1\nentry: a\nnodes: {a: {function: '1'}, b: {function: '2'}}\nedges:\n  - from: a\n    to: b\n    when: |\n      output == 1\n        && state.nope\n": 9:12 state.nope
+        "#]],
+    );
+    // Blocks that fold them, and texts over several lines or with escapes, with and without quotes.
+    check_places(
+        &[
+            "antiphon: 1\nnodes:\n  a:\n    function: >\n      1 +\n      2 +\n\n        3 +\n      state.nope\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: >-\n\n      1 +\n      state.nope",
+            "antiphon: 1\nnodes:\n  a:\n    function: 'size(''é'') +\n\n      state.nope'\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: \"size(\\\"é\\\") + \\\n      1 + \n  \n      state.nope +\\n nope\"\n",
+            "antiphon: 1\r\nnodes:\r\n  a:\r\n    function: \"1 +\r\n      state.nope\"\r\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: 1 +\n      state.nope\n      + nope # that is no name\n",
+            "antiphon: 1\nnodes: {a: {function: 1 +\nstate.nope\n}}\n",
+            "nodes: {a: {function: '1'}}\nantiphon: 1\noutput: \"[1,\n state.nope, nope]\"\n",
+            "antiphon: 1\nnodes: {a: {function: '1'}, b: {function: '2'}}\nedges:\n  - a ->\n    b ->\n      c\n",
+            r#"{"antiphon": 1, "nodes": {"a": {"function": "size(\"x\") +\n\t'\\\\' + nope"}}}"#,
+        ],
+        expect![[r#"
+            "antiphon: 1\nnodes:\n  a:\n    function: >\n      1 +\n      2 +\n\n        3 +\n      state.nope\n": 9:7 state.nope
+            "antiphon: 1\nnodes:\n  a:\n    function: >-\n\n      1 +\n      state.nope": 7:7 state.nope
+            "antiphon: 1\nnodes:\n  a:\n    function: 'size(''é'') +\n\n      state.nope'\n": 6:7 state.nope
+            "antiphon: 1\nnodes:\n  a:\n    function: \"size(\\\"é\\\") + \\\n      1 + \n  \n      state.nope +\\n nope\"\n": 7:7 state.nope | 7:22 nope"
+            "antiphon: 1\r\nnodes:\r\n  a:\r\n    function: \"1 +\r\n      state.nope\"\r\n": 5:7 state.nope
+            "antiphon: 1\nnodes:\n  a:\n    function: 1 +\n      state.nope\n      + nope # that is no name\n": 5:7 state.nope | 6:9 nope # tha
+            "antiphon: 1\nnodes: {a: {function: 1 +\nstate.nope\n}}\n": 3:1 state.nope
+            "nodes: {a: {function: '1'}}\nantiphon: 1\noutput: \"[1,\n state.nope, nope]\"\n": 4:2 state.nope | 4:14 nope]"
+            "antiphon: 1\nnodes: {a: {function: '1'}, b: {function: '2'}}\nedges:\n  - a ->\n    b ->\n      c\n": 6:7 c
+            "{\"antiphon\": 1, \"nodes\": {\"a\": {\"function\": \"size(\\\"x\\\") +\\n\\t'\\\\\\\\' + nope\"}}}": 1:58 +\n\t'\\\\ | 1:72 nope"}}}
+        "#]],
+    );
+    // What is written in other words, or stands elsewhere, is told where it begins.
+    check_places(
+        &[
+            "antiphon: 1\nnodes:\n  a: {function: \"\\x31 + state.nope\"}\n",
+            "antiphon: 1\nname: &e 1 + state.nope\nnodes:\n  a: {function: *e}\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: |\n\n  b: {function: '1'}\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: |+\n\n\n  b: {function: '1'}\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: >\n",
+            "antiphon: 1\nnodes:\n  a:\n    function: >2\n         \n\n  b: {function: '1'}\n",
+            "antiphon: 1\nnodes:\n  a:\n    function:\n  b: {function: '1'}\n",
+        ],
+        expect![[r#"
+            "antiphon: 1\nnodes:\n  a: {function: \"\\x31 + state.nope\"}\n": 3:17 "\x31 + st
+            "antiphon: 1\nname: &e 1 + state.nope\nnodes:\n  a: {function: *e}\n": 4:17 *e}
+            "antiphon: 1\nnodes:\n  a:\n    function: |\n\n  b: {function: '1'}\n": 4:5 function:
+            "antiphon: 1\nnodes:\n  a:\n    function: |+\n\n\n  b: {function: '1'}\n": 4:5 function:
+            "antiphon: 1\nnodes:\n  a:\n    function: >\n": 4:5 function:
+            "antiphon: 1\nnodes:\n  a:\n    function: >2\n         \n\n  b: {function: '1'}\n": 4:5 function:
+            "antiphon: 1\nnodes:\n  a:\n    function:\n  b: {function: '1'}\n": 4:13 :
+        "#]],
+    );
+}
+
 #[test]
 fn mistakes_in_a_node_are_told() {
     check_nodes(expect![[r#"

@@ -248,6 +248,50 @@ fn a_flow_with_mistakes_is_refused_with_every_place() {
 }
 
 #[test]
+fn a_mistake_in_a_block_is_shown_with_its_line() {
+    let flow = "\
+antiphon: 1
+nodes:
+  a:
+    function: |
+      {
+        'one': 1,
+        'two': 2,
+        'three': state.nope
+      }
+  b:
+    function: >
+      1 +
+      state.nope
+";
+    let crlf = flow.replace('\n', "\r\n");
+    check(
+        &[("block.yaml", flow), ("crlf.yaml", &crlf)],
+        "check block.yaml crlf.yaml",
+        expect![[r#"
+        $ check block.yaml crlf.yaml
+        exit 2
+        block.yaml:8:18: error: the state has no key `nope`
+         8 |         'three': state.nope
+           |                  ^
+          help: there is none at all
+        block.yaml:13:7: error: the state has no key `nope`
+         13 |       state.nope
+            |       ^
+          help: there is none at all
+        crlf.yaml:8:18: error: the state has no key `nope`
+         8 |         'three': state.nope
+           |                  ^
+          help: there is none at all
+        crlf.yaml:13:7: error: the state has no key `nope`
+         13 |       state.nope
+            |       ^
+          help: there is none at all
+    "#]],
+    );
+}
+
+#[test]
 fn pictures_show_kinds_conditions_and_ways_back() {
     let flow = "\
 antiphon: 1

@@ -212,9 +212,10 @@ pub(super) fn formulas(subjects: &mut Subjects<'_>) {
     }
     (types.output, types.absent) = (None, vec![Root::Item, Root::Output, Root::Input]);
     if let Some(Formula::Expression(output)) = &flow.settings.output {
-        found.extend(
-            output.check(&types).into_iter().map(|problem| typed(Subject::Setting("output"), problem)),
-        );
+        found.extend(output.check(&types).into_iter().map(|problem| {
+            let column = problem.column.unwrap_or(1) as usize;
+            typed(Subject::Output(column), problem)
+        }));
     }
     subjects.found.extend(found);
 }

@@ -260,6 +260,7 @@ fn place(tree: &Tree, edges: &[&Tree], subject: &Subject) -> Place {
     let found = match subject {
         Subject::Flow => None,
         Subject::Setting(path) => member(tree, path).map(|tree| tree.place),
+        Subject::Output(column) => tree.get("output").map(|tree| tree.inside(*column as u32)),
         Subject::Entry(index) => {
             tree.get("entry").map(|entry| entry.items().get(*index).unwrap_or(entry).place)
         }

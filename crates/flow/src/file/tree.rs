@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value};
 
+use super::written::Written;
+
 /// A place in a file: line and column, both from 1; 0 where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
@@ -41,8 +43,8 @@ pub(super) struct Scalar {
     pub(super) text: String,
     /// What it is.
     pub(super) value: Value,
-    /// How many characters stand before its text in the file, if the text stands there to the letter.
-    pub(super) lead: Option<u32>,
+    /// Where in the file the characters of its text stand, if that can be told.
+    pub(super) written: Option<Written>,
 }
 
 impl Tree {
@@ -81,10 +83,8 @@ impl Tree {
 
     /// The place of a character of its text, counted from 1; its own place if that cannot be told.
     pub(super) fn inside(&self, column: u32) -> Place {
-        let Some(lead) = self.scalar().and_then(|scalar| scalar.lead) else {
-            return self.place;
-        };
-        Place { line: self.place.line, column: self.place.column + lead + column.saturating_sub(1) }
+        let written = self.scalar().and_then(|scalar| scalar.written.as_ref());
+        written.map_or(self.place, |written| written.place(column.saturating_sub(1)))
     }
 
     /// The part under a JSON pointer, as far as it leads.
@@ -144,7 +144,7 @@ impl Tree {
             ),
             other => {
                 let text = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
-                Kind::Scalar(Scalar { text, value: other.clone(), lead: None })
+                Kind::Scalar(Scalar { text, value: other.clone(), written: None })
             }
         };
         Self { place, kind }

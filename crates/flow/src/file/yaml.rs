@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::str::Chars;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 use serde::de::IgnoredAny;
@@ -14,6 +15,7 @@ use serde_json::{Number, Value};
 
 use super::broken::{Bracket, Broken};
 use super::tree::{Kind, Name, Place, Scalar, Tree};
+use super::written::Written;
 
 /// The largest file, in bytes.
 pub const SIZE_MAX: usize = 1024 * 1024;
@@ -47,6 +49,8 @@ pub(super) fn parse(text: &str, is_json: bool) -> Result<Parsed, Broken> {
     let events = Parser::new_from_str(&text);
     let mut loader = Loader {
         text: &text,
+        rest: text.chars(),
+        passed: 0,
         events,
         anchors: BTreeMap::new(),
         values: 0,
@@ -74,6 +78,9 @@ const BEGINNING: Place = Place { line: 1, column: 1 };
 
 struct Loader<'t> {
     text: &'t str,
+    /// What of the text comes after so many characters.
+    rest: Chars<'t>,
+    passed: usize,
     events: Parser<'t, StrInput<'t>>,
     /// What aliases stand for, with how many values each has.
     anchors: BTreeMap<usize, (Tree, usize)>,
@@ -128,7 +135,7 @@ impl<'t> Loader<'t> {
                     let help = "write the value as it is, without `!`";
                     return Err(broken(span, "tags are not supported", help));
                 }
-                (anchor, Kind::Scalar(scalar(&text, style, span)))
+                (anchor, Kind::Scalar(self.scalar(&text, style, span)))
             }
             Event::SequenceStart(anchor, _) => {
                 (anchor, Kind::List(self.within(span, |own| own.list(depth))?))
@@ -142,6 +149,23 @@ impl<'t> Loader<'t> {
             self.anchors.insert(anchor, (tree.clone(), self.values - before));
         }
         Ok(tree)
+    }
+
+    fn scalar(&mut self, text: &str, style: ScalarStyle, span: &Span) -> Scalar {
+        let value = if style == ScalarStyle::Plain { plain(text) } else { text.into() };
+        let rest = self.rest_from(span);
+        let written = rest.and_then(|rest| Written::find(text, style, rest, place(span)));
+        Scalar { text: text.to_owned(), value, written }
+    }
+
+    /// The text from where something begins; nothing if that is before what was asked for last.
+    fn rest_from(&mut self, span: &Span) -> Option<Chars<'t>> {
+        let ahead = span.start.index().checked_sub(self.passed)?;
+        self.passed += ahead;
+        if ahead > 0 {
+            self.rest.nth(ahead - 1);
+        }
+        Some(self.rest.clone())
     }
 
     /// Reads what is in a list or a map, remembering where it began.
@@ -186,6 +210,9 @@ impl<'t> Loader<'t> {
         self.count(values, span)?;
         let mut tree = self.anchors[&anchor].0.clone();
         tree.place = place(span);
+        if let Kind::Scalar(scalar) = &mut tree.kind {
+            scalar.written = None;
+        }
         Ok(tree)
     }
 
@@ -215,7 +242,8 @@ impl<'t> Loader<'t> {
             let name = Name { place: place(&span), text };
             let first = seen.get(&name.text).map(|place: &Place| place.line);
             let (event, value) = self.next()?;
-            let tree = self.tree(event, &value, depth + 1)?;
+            let from = if is_empty_block(&event) { &span } else { &value };
+            let tree = self.tree(event, from, depth + 1)?;
             if let Some(line) = first {
                 let message = format!("`{}` is there twice, first in line {line}", name.text);
                 self.repeated.push(broken(&span, message, "give one of them another name"));
@@ -235,16 +263,10 @@ fn broken(span: &Span, message: impl Into<String>, help: &str) -> Broken {
     Broken::at(place(span), message, help)
 }
 
-fn scalar(text: &str, style: ScalarStyle, span: &Span) -> Scalar {
-    let value = if style == ScalarStyle::Plain { plain(text) } else { text.into() };
-    let quotes = match style {
-        ScalarStyle::Plain => Some(0),
-        ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Some(1),
-        ScalarStyle::Literal | ScalarStyle::Folded => None,
-    };
-    // Escapes and line breaks make the text in the file longer than what it stands for.
-    let to_the_letter = |quotes: &u32| span.len() == text.chars().count() + 2 * *quotes as usize;
-    Scalar { text: text.to_owned(), value, lead: quotes.filter(to_the_letter) }
+/// Whether it is a block without a text, which the parser lets begin where what follows it does.
+fn is_empty_block(event: &Event<'_>) -> bool {
+    let Event::Scalar(text, style, ..) = event else { return false };
+    matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) && text.trim().is_empty()
 }
 
 /// What a word without quotes stands for.
