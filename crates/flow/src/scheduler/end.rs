@@ -459,9 +459,13 @@ impl Scheduler {
 
     /// Nobody takes over: the node fails, or its failure is isolated.
     fn lost(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
-        if self.flow.node(attempt.node).on_error == OnError::Isolate {
-            return self.isolated(attempt, failure, now, events);
+        match self.flow.node(attempt.node).on_error {
+            OnError::Isolate => self.isolated(attempt, failure, now, events),
+            OnError::Fail => self.fails(attempt, failure, now, events),
         }
+    }
+
+    fn fails(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
         let mut end = Self::end_of(attempt, NodeStatus::Failed, Some(node_error(failure)));
         end.output = self.partial_or_null(attempt);
         self.node_end(attempt, Box::new(end), now, events);
@@ -540,7 +544,7 @@ impl Scheduler {
                 let end = Self::end_of(attempt, NodeStatus::Completed, Some(node_error(failure)));
                 NodeEnd { output: reply.output, writes, edges, ..end }
             }
-            Err(worse) => Self::end_of(attempt, NodeStatus::Failed, Some(node_error(worse))),
+            Err(again) => return self.fails(attempt, not_isolated(failure, &again), now, events),
         };
         self.node_end(attempt, Box::new(end), now, events);
     }
@@ -620,6 +624,15 @@ pub(super) fn fits(bytes: usize) -> Result<(), String> {
         format!("{bytes} bytes of JSON, and {max} is the most: put it into a file and give its name")
     };
     if bytes > OUTPUT_MAX { Err(why()) } else { Ok(()) }
+}
+
+/// A failure that could not be isolated, as what follows from it fails, too: it stays what it was, and says so.
+fn not_isolated(failure: Failure, again: &Failure) -> Failure {
+    if again.message == failure.message {
+        return failure;
+    }
+    let message = format!("{}; and isolated it failed again: {}", failure.message, again.message);
+    Failure { message, ..failure }
 }
 
 pub(super) fn node_error(failure: Failure) -> NodeError {

@@ -960,6 +960,43 @@ fn an_isolated_failure_counts_as_completed() {
 }
 
 #[test]
+fn a_failure_that_cannot_be_isolated_is_told_as_it_was_first() {
+    check(
+        "a:isolate >tenth b | start | give a=0 | error a",
+        expect![[r#"
+        start     run a
+        give a=0  end FAILED node_failed; b: it waits for `a`, which failed
+        error a   expression, for good: the condition of the edge to `b`: `/` cannot take the number 10 and the text "0" at column 4 in `10 / output > 1`; and isolated it failed again: the condition of the edge to `b`: `/` cannot take the number 10 and an object at column 4 in `10 / output > 1`
+    "#]],
+    );
+    check(
+        "a:isolate:pure >tenth b | start | fail a | error a",
+        expect![[r#"
+        start    run a
+        fail a   end FAILED node_failed; b: it waits for `a`, which failed
+        error a  failed: it broke; and isolated it failed again: the condition of the edge to `b`: `/` cannot take the number 10 and an object at column 4 in `10 / output > 1`
+    "#]],
+    );
+    check(
+        "a:isolate >broken b | start | finish a | error a",
+        expect![[r#"
+        start     run a
+        finish a  end FAILED node_failed; b: it waits for `a`, which failed
+        error a   expression, for good: the condition of the edge to `b`: division by zero at column 3 in `1 / 0 == 1`
+    "#]],
+    );
+    check(
+        "a:isolate >tenth b | start | part a=half | fail a | given",
+        expect![[r#"
+        start        run a
+        part a=half  noted
+        fail a       end FAILED node_failed; b: it waits for `a`, which failed
+        given        "half"
+    "#]],
+    );
+}
+
+#[test]
 fn a_failed_attempt_is_repeated_as_often_as_it_may_be() {
     check(
         "a:retry2 > b | start | fail a | due a | fail a | due a | fail a",

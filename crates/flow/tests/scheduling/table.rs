@@ -4,13 +4,13 @@
 //! after the source's first execution, `>2` only after later ones. After a node's colon: `any`, a number to join, `pure`,
 //! `x2` (at most two executions), `or=z` (fallback), `isolate`, `retry2`, `on=expression` (what is tried again), `text`
 //! (nothing else does as its output), and first of all `broken`: an expression that fails. So does the condition of the
-//! arrow `>broken`.
+//! arrow `>broken`, and that of `>tenth` unless the output is a number that is not 0.
 //! Before the flow: `fail-fast`, `max2`, `limit3`. Instead of a flow: `each3`, the items `0`, `1` and `2` of a map.
 //! The entries are those that say so right after their id, as `a:entry`; where none does and every node has an edge that
 //! leads to it, the first one is. The step `see a` shows what `a` gets,
-//! `why a` why it was skipped last, `given` what the run gave, `worked` how long it was at work and `took` how long it took,
-//! and `hours pass` leaves it without a process. `give a=text` finishes `a` with an output, and `part a=text` says what the
-//! run inside it had come to when that ended in vain.
+//! `why a` why it was skipped last, `error a` with which error it ended, `given` what the run gave, `worked` how long it was
+//! at work and `took` how long it took, and `hours pass` leaves it without a process. `give a=text` finishes `a` with an
+//! output, and `part a=text` says what the run inside it had come to when that ended in vain.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -84,6 +84,9 @@ impl Table {
         if let Some(id) = step.strip_prefix("why ") {
             return self.why(id);
         }
+        if let Some(id) = step.strip_prefix("error ") {
+            return self.error(id);
+        }
         if let Some((id, text)) = step.strip_prefix("part ").and_then(|part| part.split_once('=')) {
             self.scheduler.inside_ended(self.attempt(id), &Json::from(text));
             self.parts.push((self.history.len(), self.attempt(id), Json::from(text)));
@@ -128,6 +131,17 @@ impl Table {
             _ => None,
         });
         skipped.expect("it was skipped").clone()
+    }
+
+    fn error(&self, id: &str) -> String {
+        let ended = self.history.iter().rev().find_map(|event| match &event.body {
+            Body::NodeEnd(end) if event.head.node_id.as_ref()?.as_str() == id => Some(end),
+            _ => None,
+        });
+        let error = ended.and_then(|end| end.error.as_ref()).expect("it failed");
+        let code = error.code.as_ref().expect("a code");
+        let finality = if error.retryable == Some(false) { ", for good" } else { "" };
+        format!("{code}{finality}: {}", error.message)
     }
 
     fn take(&mut self, events: Vec<Event>, did: &mut Vec<String>) {
@@ -358,6 +372,7 @@ fn edge(from: &str, to: &str, kind: &str) -> Edge {
         "no" => edge.when(Formula::closure(|_| false)),
         "else" => edge.otherwise(),
         "broken" => edge.when(Expression::parse("1 / 0 == 1").expect("an expression")),
+        "tenth" => edge.when(Expression::parse("10 / output > 1").expect("an expression")),
         "1" => edge.when(Formula::closure(move |moment| moment.executions_of(&source) == 1)),
         "2" => edge.when(Formula::closure(move |moment| moment.executions_of(&source) > 1)),
         other => panic!("no arrow is called >{other}"),
