@@ -271,6 +271,13 @@ nodes:
   f: {guardrail: [{length: {min: 2, max: 1}}]}
   g: {map: {over: "[1]", node: {human: {prompt: "?", on_timeout: reject}}}}
   h: {function: "1", output: true}
+  i: {human: {prompt: "?", timeout: 1m}, retry: {max: 2, on: [schema, timeout]}}
+  j: {map: {over: "[1]", node: {human: {prompt: "?", timeout: 1m}, retry: 2}}}
+  k: {human: "?", retry: {max: 2, on: [timeout]}}
+  l: {human: {prompt: "?", timeout: 1m}, retry: {max: 2, on: [schema, expression]}}
+  m: {human: {prompt: "?", timeout: 1m, on_timeout: reject}, retry: 2}
+  n: {human: {prompt: "?", timeout: 1m}, retry: 0}
+  o: {human: "?", retry: 2}
 "#,
         expect![[r#"
             flow.yaml:3:8: error: expected at least one, found an empty list; name at least one, or leave it out
@@ -286,7 +293,10 @@ nodes:
             flow.yaml:10:52: warning: an answer to `e` has to be one of its `options` and to fit its `schema`; take one of the two out
             flow.yaml:10:81: error: `e` wants texts of at least 5 and at most 1 characters; let `min` be the smaller one
             flow.yaml:11:18: error: `f` wants texts of at least 2 and at most 1 characters; let `min` be the smaller one
-            flow.yaml:12:66: warning: `g` says what happens when nobody answers in time, and has no `timeout`; add `timeout: …`, or take it out"#]],
+            flow.yaml:12:66: warning: `g` says what happens when nobody answers in time, and has no `timeout`; add `timeout: …`, or take it out
+            flow.yaml:14:62: warning: `i` has a `retry`, and a question that nobody answers in time is not asked again; say what holds then with `on_timeout: accept` or `reject`, or let a `fallback` take over
+            flow.yaml:15:75: warning: `j` has a `retry`, and a question that nobody answers in time is not asked again; say what holds then with `on_timeout: accept` or `reject`, or let a `fallback` take over
+            flow.yaml:16:39: warning: `k` has a `retry`, and a question that nobody answers in time is not asked again; say what holds then with `on_timeout: accept` or `reject`, or let a `fallback` take over"#]],
     );
 }
 

@@ -8,6 +8,7 @@ use antiphon_event::near::{help, nearest};
 use super::{Problem, Spot, Subject, Subjects};
 use crate::definition::{Human, OnTimeout, Work};
 use crate::guard::{Action, Check, Guard};
+use crate::retry::Retry;
 
 /// The codes of failures that are ours; tools and code may have others.
 const CODES: [&str; 10] = [
@@ -46,7 +47,8 @@ pub(super) fn questions(subjects: &mut Subjects<'_>) {
     for Spot { at, path, id, node } in subjects.nodes() {
         let Work::Human(human) = &node.work else { continue };
         let of = |name: &str| Subject::Member(at, format!("{path}{name}"));
-        let found = doubts(human, id, of).into_iter().chain(choices(human, id, of));
+        let again = node.retry.as_ref().and_then(|retry| asked_again(human, retry, id, of));
+        let found = doubts(human, id, of).into_iter().chain(again).chain(choices(human, id, of));
         subjects.found.extend(found);
     }
 }
@@ -83,6 +85,22 @@ fn doubts(human: &Human, id: &str, of: impl Fn(&str) -> Subject) -> Vec<Problem>
     }
     found
 }
+
+/// That a question expired is no reason to ask it again.
+fn asked_again(human: &Human, retry: &Retry, id: &str, of: impl Fn(&str) -> Subject) -> Option<Problem> {
+    let can_expire = human.timeout.is_some() && human.on_timeout == OnTimeout::Fail && human.auto.is_none();
+    let (member, is_meant) = match retry.on.as_slice() {
+        [] => ("retry", can_expire),
+        _ => ("retry.on", retry.names(ErrorCode::Timeout.as_str())),
+    };
+    let message =
+        format!("`{id}` has a `retry`, and a question that nobody answers in time is not asked again");
+    let problem = Problem::warning(of(member), message);
+    (retry.max > 0 && is_meant).then(|| problem.help(EXPIRED))
+}
+
+const EXPIRED: &str =
+    "say what holds then with `on_timeout: accept` or `reject`, or let a `fallback` take over";
 
 /// Some text is as long as it must be.
 pub(super) fn lengths(subjects: &mut Subjects<'_>) {
