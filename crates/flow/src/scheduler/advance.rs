@@ -58,11 +58,11 @@ impl Scheduler {
 
     /// Whether anything may follow by itself: asked where it mostly does not.
     pub fn may_go_on(&self) -> bool {
-        let is_waited_for = !(self.ready.is_empty() && self.skips.is_empty() && self.closing.is_empty())
-            || !(self.follow.is_empty() && self.fired.is_empty());
+        let lines = [&self.ready, &self.skips, &self.follow];
+        let waits = lines.iter().any(|line| !line.is_empty()) || !self.closing.is_empty();
         let is_ending =
             self.executing == 0 || self.failed > 0 || self.cancel.is_some() || self.limit.is_some();
-        self.phase == Phase::Running && (is_waited_for || is_ending)
+        self.phase == Phase::Running && (waits || !self.fired.is_empty() || is_ending)
     }
 
     /// Whether everything is to be cut off at once.
