@@ -1,6 +1,8 @@
 //! The JSON Schema of every event, made from the types.
 
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{Schema, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::{Head, Kind};
@@ -27,13 +29,25 @@ pub fn schema() -> Value {
         "properties": {"type": {"type": "string", "not": {"enum": Kind::ALL.iter().map(|kind| kind.tag()).collect::<Vec<_>>()}}},
         "required": ["type"],
     }));
-    json!({
+    let mut schema = json_schema!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Antiphon event",
         "description": "One event: what happened, and where it belongs. Members nobody knows are allowed and kept.",
         "oneOf": cases,
         "$defs": definitions,
-    })
+    });
+    RecursiveTransform(bound).transform(&mut schema);
+    schema.to_value()
+}
+
+/// Says of a whole number how large it may be.
+fn bound(schema: &mut Schema) {
+    let most = match schema.get("format").and_then(Value::as_str) {
+        Some("uint32") => u64::from(u32::MAX),
+        Some("uint64") => u64::MAX,
+        _ => return,
+    };
+    schema.insert("maximum".into(), most.into());
 }
 
 /// The members of the head and of the body in one object.
@@ -49,6 +63,10 @@ fn definition(kind: Kind, head: &Value, members: Value) -> Value {
         if let Some(Value::Array(found)) = part.get("required") {
             required.extend(found.iter().cloned());
         }
+    }
+    // Elsewhere `null` is as good as absent.
+    for need in kind.needs() {
+        properties[need.name()]["type"] = json!("string");
     }
     json!({
         "description": members.get("description"),

@@ -46,6 +46,25 @@ fn every_type_conforms_to_the_schema() {
 }
 
 #[test]
+fn the_schema_refuses_what_is_refused_when_it_is_read() {
+    let schema = schema();
+    let validator = Validator::new(&schema).expect("the schema is a schema");
+    let values =
+        ["null", "-1", "0", "4294967295", "4294967296", "18446744073709551615", "18446744073709551616"];
+    for line in EVERY_TYPE.lines() {
+        let example: Value = serde_json::from_str(line).expect("JSON");
+        let members = &schema["$defs"][read(line).body.tag()]["properties"];
+        let names = members.as_object().expect("a type has members").keys().filter(|name| *name != "type");
+        for (name, value) in names.flat_map(|name| values.map(|value| (name, value))) {
+            let mut changed = example.clone();
+            changed[name] = serde_json::from_str(value).expect("JSON");
+            let accepted = Event::from_json(&changed.to_string()).is_ok();
+            assert_eq!(validator.is_valid(&changed), accepted, "{name}: {value} in {line}");
+        }
+    }
+}
+
+#[test]
 fn the_examples_use_every_member_the_schema_knows() {
     let schema = schema();
     for line in EVERY_TYPE.lines() {
