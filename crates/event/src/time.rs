@@ -24,18 +24,18 @@ pub struct Timestamp(NonZeroU64);
 
 /// What tells a moment from the number that stands for it.
 const SIGN: u64 = 1 << 63;
+/// The first moment of the year 0, the earliest that RFC 3339 can write.
+const FIRST: i64 = -62_167_219_200_000;
 /// The last moment of the year 9999, which people write for "never".
 const LAST: i64 = 253_402_300_799_999;
 /// The start of 1970.
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 impl Timestamp {
-    /// The moment so many milliseconds after the start of 1970; `None` outside the years -9999 to 9999.
+    /// The moment so many milliseconds after the start of 1970; `None` outside the years 0 to 9999.
     pub fn from_millis(millis: i64) -> Option<Self> {
-        if !(0..=LAST).contains(&millis) {
-            jiff::Timestamp::from_millisecond(millis).ok()?;
-        }
-        NonZeroU64::new(millis as u64 ^ SIGN).map(Self)
+        let can_be_written = (FIRST..=LAST).contains(&millis);
+        NonZeroU64::new(millis as u64 ^ SIGN).filter(|_| can_be_written).map(Self)
     }
 
     /// Milliseconds since the start of 1970.
@@ -115,6 +115,22 @@ impl JsonSchema for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_year_of_four_digits_in_utc_is_no_moment() {
+        for (written, read) in [
+            ("0000-01-01T00:00:00Z", Some("0000-01-01T00:00:00.000Z")),
+            ("0000-01-01T00:00:00-01:00", Some("0000-01-01T01:00:00.000Z")),
+            ("0000-01-01T00:00:00+01:00", None),
+            ("-000001-12-31T23:59:59.999Z", None),
+            ("-009999-01-02T00:00:00Z", None),
+        ] {
+            let parsed = written.parse::<Timestamp>().ok();
+            assert_eq!(parsed.map(|at| at.to_string()).as_deref(), read, "{written}");
+        }
+        assert_eq!(Timestamp::from_millis(FIRST - 1), None);
+        assert_eq!(Timestamp::from_millis(i64::MIN), None);
+    }
 
     #[test]
     fn the_last_day_of_the_year_9999_is_a_moment_and_the_year_10000_is_none() {
