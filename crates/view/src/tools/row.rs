@@ -177,14 +177,14 @@ impl Row<'_> {
         }
     }
 
-    /// A yes lets the call wait for its turn, if it does not run already; a no is the end of it.
+    /// A yes lets the call wait for its turn, if it does not run already; a no is the end of it, whenever it comes.
     pub(super) fn decide(&mut self, allowed: bool, changes: &mut Changes) {
         let (call, place) = (&mut *self.call, self.place);
         let status = match (call.status, allowed) {
             (Status::AwaitingPermission, true) if call.progress.is_empty() => Status::Pending,
             (Status::AwaitingPermission, true) => Status::Running,
-            (Status::AwaitingPermission | Status::Pending | Status::Running, false) => Status::Denied,
-            (status, _) => status,
+            (_, false) => Status::Denied,
+            (status, true) => status,
         };
         put(&mut call.status, status, changes, path!["calls", place, "status"]);
     }

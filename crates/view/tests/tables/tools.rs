@@ -112,6 +112,18 @@ fn a_denied_call_stays_denied_when_its_error_arrives() {
 }
 
 #[test]
+fn a_no_that_comes_after_the_result_still_counts() {
+    let denied = expect![[r#"
+        calls {callId:"c1" runId:"a" name:"bash" status:"denied" input:{command:"rm"} output:"denied" progress:[] discarded:false orphan:false}
+    "#]];
+    let steps = ["a relay r1 permission c1", "a relay_resolved r1 false", "a tool_result c1 denied isError=true"];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let steps = order.map(|step| steps[step]).join("\n");
+        check("tools", &format!("a tool_call c1 bash {{\"command\":\"rm\"}}\n{steps}"), &denied);
+    }
+}
+
+#[test]
 fn a_question_does_not_hold_a_call_up_for_permission() {
     check(
         "tools",
