@@ -37,7 +37,7 @@ use crate::{Changes, View, path};
 use known::Known;
 use lent::Lent;
 pub use node::{Level, Node};
-use place::{Anchor, RunPlace};
+use place::{Anchor, RunPlace, is_of_flow};
 use scope::Scope;
 
 /// Everything that happened, inside what it belongs to.
@@ -363,7 +363,7 @@ impl Nested {
 
     /// What happened at a moment, in words. What was heard is corrected until it is final.
     fn moment(&mut self, event: &Event, text: String, changes: &mut Changes) -> usize {
-        let parent = self.parent_for(Level::Moment, event, changes);
+        let parent = self.message(event, changes).or_else(|| self.around(event, changes));
         let heard = match &event.body {
             Body::VoiceTranscript(heard) => Some((heard.is_final, (parent, heard.speaker.clone()))),
             _ => None,
@@ -430,6 +430,11 @@ impl Nested {
     fn of_node(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
         let scope = self.scope(changes);
         self.execution(scope, event).or_else(|| self.surroundings(event, changes))
+    }
+
+    /// What is around an event that is about no node itself: what a flow says of a node is of its execution.
+    fn around(&mut self, event: &Event, changes: &mut Changes) -> Option<usize> {
+        if is_of_flow(event) { self.of_node(event, changes) } else { self.surroundings(event, changes) }
     }
 
     /// A node that is under way waits for a person.
@@ -512,7 +517,7 @@ impl View for Nested {
             Body::Resumed(_) => self.resumed(event, changes),
             body => match moment::text(body) {
                 Some(text) => Some(self.moment(event, text, changes)),
-                None => self.message(event, changes).or_else(|| self.surroundings(event, changes)),
+                None => self.message(event, changes).or_else(|| self.around(event, changes)),
             },
         };
         if let Some(place) = place {

@@ -393,7 +393,7 @@ fn says(event: &Event) -> bool {
 }
 
 /// Whether only a flow writes such events.
-fn is_of_flow(event: &Event) -> bool {
+pub(super) fn is_of_flow(event: &Event) -> bool {
     matches!(
         event.body,
         Body::RunStart(_)

@@ -65,6 +65,35 @@ fn each_level_hangs_from_the_one_above_it() {
 }
 
 #[test]
+fn what_a_flow_says_of_a_node_hangs_from_its_last_execution() {
+    check(
+        r#"
+        w  handoff          drafter reviewer nodeId=drafter
+        w  run_start        x
+        w  node_start       drafter
+        w  node_end         drafter COMPLETED
+        w  node_start       drafter execution=2
+        w  text             t "I pass it on." nodeId=drafter agent={"id":"d"}
+        w  edge_transition  drafter reviewer nodeId=drafter
+        w  handoff          drafter reviewer nodeId=drafter
+        w  handoff          reviewer drafter nodeId=reviewer
+        w  handoff          drafter reviewer
+        "#,
+        &expect![[r#"
+            workflow w label=x status=EXECUTING events=1
+              moment handoff label=handoff text=drafter → reviewer events=1
+              node drafter:1 label=drafter status=COMPLETED events=2
+              node drafter:2 label=drafter status=EXECUTING events=2
+                agent d events=0
+                  message t label=assistant text=I pass it on. events=1
+                moment handoff label=handoff text=drafter → reviewer events=1
+              moment handoff label=handoff text=reviewer → drafter events=1
+              moment handoff label=handoff text=drafter → reviewer events=1
+        "#]],
+    );
+}
+
+#[test]
 fn a_missing_level_is_skipped() {
     check(
         r#"
