@@ -181,10 +181,17 @@ impl Runs {
     fn describe(&mut self, place: usize, event: &Event, changes: &mut Changes) {
         let run = &mut self.rows[place];
         let kind = run.kind.max(kind_shown_by(&event.body));
+        let looked_over = match run.status {
+            Status::Completed => true,
+            Status::Failed => run.kind == Kind::Provider,
+            Status::Active | Status::Cancelled | Status::Interrupted => false,
+        };
         // What looked like a model call that was over has turned out to be more than that.
-        if kind > run.kind && kind > Kind::User && run.status == Status::Completed {
+        if kind > run.kind && kind > Kind::User && looked_over {
             reopen(run, place, changes);
+            self.wait(place, changes);
         }
+        let run = &mut self.rows[place];
         put(&mut run.kind, kind, changes, path!["runs", place, "kind"]);
         if run.agent.is_none() {
             fill(&mut run.agent, agent_name(event), changes, path!["runs", place, "agent"]);
@@ -279,11 +286,9 @@ impl Runs {
 
     /// Says whether the run waits. One that is over waits for nothing.
     fn wait(&mut self, place: usize, changes: &mut Changes) {
-        let (run, waits) = (&mut self.rows[place], &mut self.waits[place]);
-        if matches!(run.status, Status::Completed | Status::Failed | Status::Cancelled) {
-            *waits = Waits::default();
-        }
-        let waiting = !(waits.requests.is_empty() && waits.nodes.is_empty());
+        let (run, waits) = (&mut self.rows[place], &self.waits[place]);
+        let over = matches!(run.status, Status::Completed | Status::Failed | Status::Cancelled);
+        let waiting = !over && (!waits.requests.is_empty() || !waits.nodes.is_empty());
         put(&mut run.waiting, waiting, changes, path!["runs", place, "waiting"]);
     }
 

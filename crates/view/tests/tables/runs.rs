@@ -84,6 +84,28 @@ fn a_bare_model_call_that_turns_out_to_be_an_agent_goes_on() {
 }
 
 #[test]
+fn an_error_ends_no_run_that_turns_out_to_be_more_than_a_model_call() {
+    check(
+        "runs",
+        r#"
+        a relay q question
+        a error "the first try failed"
+        a harness_start
+        a text t hi
+        b error "provider broke"
+        b harness_end error
+        f error "nobody knows it"
+        f run_start x
+        "#,
+        &expect![[r#"
+            runs {runId:"a" kind:"agent" status:"active" waiting:true orphan:false iterations:0 used:{calls:0 inputTokens:0 outputTokens:0 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:0} children:0}
+            runs {runId:"b" kind:"agent" status:"failed" waiting:false reason:"error" orphan:false iterations:0 used:{calls:0 inputTokens:0 outputTokens:0 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:0} children:0}
+            runs {runId:"f" kind:"flow" status:"active" waiting:false orphan:false graphId:"x" iterations:0 used:{calls:0 inputTokens:0 outputTokens:0 cacheReadTokens:0 cacheCreationTokens:0 costUsd:0 unpriced:0} children:0}
+        "#]],
+    );
+}
+
+#[test]
 fn a_resumed_run_is_active_again() {
     check_recorded(
         "runs",
