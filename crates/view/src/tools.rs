@@ -1,11 +1,11 @@
 //! [`Tools`]: tool activity, one row for each call.
 //!
 //! In: calls, progress, results, and the requests and answers that hold calls up. Rows stand in the order of
-//! their first appearance and never move. Start reading at [`Call`], then [`Tools::apply`].
+//! their first appearance and never move; what was only asked about has none, as it may be code. Start reading at [`Call`], then [`Tools::apply`].
 
 mod row;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use antiphon_event::body::request::{Relay, RelayResolved};
@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use crate::index::ByRun;
 use crate::request::{Requests, holds_up};
 use crate::value::{agent_name, given};
-use crate::{Changes, View, path};
+use crate::{Changes, View};
 
-use row::{Lent, Pieces, Row, Side};
+use row::{Lent, Pieces, Row, Side, Slot};
 
 /// Tool calls with their progress and results.
 ///
@@ -30,11 +30,15 @@ use row::{Lent, Pieces, Row, Side};
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tools {
     calls: Vec<Call>,
+    /// Where the row of each call is, by the place of the call.
+    slots: Vec<Slot>,
     by_id: ByRun,
     progress: Pieces,
     /// What other runs lend to calls, by the place of the call.
     lent: BTreeMap<usize, Lent>,
     requests: Requests,
+    /// Code by run and id: whoever asks about it asks about no call.
+    codes: BTreeSet<(RunId, Arc<str>)>,
     /// What each request is about, if it is about a call, by its number.
     about: Vec<Option<About>>,
     /// Decisions that came before their requests, by the number of those.
@@ -58,7 +62,7 @@ pub struct Call {
     pub call_id: CallId,
     /// The run that made it; for an orphan, the run that spoke of it.
     pub run_id: RunId,
-    /// The tool; unknown for an orphan that has only been asked about.
+    /// The tool; an orphan may not know it.
     pub name: Option<String>,
     /// The harness that offers the tool.
     pub harness: Option<String>,
@@ -139,6 +143,7 @@ impl View for Tools {
                     Body::ToolCall(call) => self.called(run, event, call, changes),
                     Body::ToolProgress(progress) => self.progressed(run, event, progress, changes),
                     Body::ToolResult(result) => self.ended(run, event, result, changes),
+                    Body::ReplInput(code) => self.wrote(run, code.id.shared(), changes),
                     Body::Relay(relay) => self.asked(run, event, relay, changes),
                     Body::ModelRetry(retry) => self.discard(run, &retry.discards, changes),
                     _ => {}
@@ -164,29 +169,32 @@ impl Tools {
 
     fn called(&mut self, run: &RunId, event: &Event, said: &ToolCall, changes: &mut Changes) {
         let id = said.id.shared();
-        let mut known = self.by_id.begins(run, &id, |place| self.calls[place].orphan);
+        let mut known = self.by_id.begins(run, &id, |place| self.is_kept(place));
         let own = self.by_id.exact(run, &id);
         if let Some(place) = own.filter(|place| self.is_lent_by(*place, run)) {
             known = Some(self.take_back(place, changes));
         } else if let Some(place) = known.filter(|_| own.is_none()) {
             let call = Call::new(run, event, &said.id, false);
-            self.lend(place, call, self.calls[place].clone());
+            self.lend(place, call, self.call(place).clone());
         }
-        let place = known.unwrap_or_else(|| self.add(Call::new(run, event, &said.id, false), changes));
-        let again = known.is_some() && !self.calls[place].orphan;
+        let place = known.unwrap_or_else(|| self.add(Call::new(run, event, &said.id, false)));
+        let again = known.is_some() && !self.call(place).orphan;
         if !again {
             self.by_id.begun(run, &id, place);
         }
+        self.show(place, changes);
         self.tell(place, None, changes, |row, changes| row.called(run, event, said, again, changes));
     }
 
     fn progressed(&mut self, run: &RunId, event: &Event, said: &ToolProgress, changes: &mut Changes) {
-        let place = self.place(run, event, &said.tool_call_id, changes);
+        let place = self.place(run, event, &said.tool_call_id);
+        self.show(place, changes);
         self.tell(place, Some(run), changes, |row, changes| row.progressed(said, changes));
     }
 
     fn ended(&mut self, run: &RunId, event: &Event, result: &ToolResult, changes: &mut Changes) {
-        let place = self.place(run, event, &result.id, changes);
+        let place = self.place(run, event, &result.id);
+        self.show(place, changes);
         // A result of the call's own run counts for more than one that is lent.
         let counts = !self.is_lent_by(place, run) || !self.lent[&place].own.is_over();
         self.tell(place, Some(run), changes, |row, changes| {
@@ -197,7 +205,7 @@ impl Tools {
     }
 
     fn asked(&mut self, run: &RunId, event: &Event, relay: &Relay, changes: &mut Changes) {
-        let about = relay.tool_call_id.as_ref().map(|id| self.asked_about(run, event, id, changes));
+        let about = relay.tool_call_id.as_ref().and_then(|id| self.asked_about(run, event, id));
         let (request, waits) = self.requests.ask(run, relay);
         if self.about.len() <= request {
             self.about.resize(request + 1, None);
@@ -213,14 +221,36 @@ impl Tools {
         }
     }
 
-    /// What a request is about: the call of its run, an open one of another, or a place that is kept.
-    fn asked_about(&mut self, run: &RunId, event: &Event, id: &CallId, changes: &mut Changes) -> About {
+    /// What a request is about: the call of its run, an open one of another, or a place that is kept; nothing if it is code.
+    fn asked_about(&mut self, run: &RunId, event: &Event, id: &CallId) -> Option<About> {
         let text = id.shared();
-        let is_open = |place: usize| !self.calls[place].is_over() && !self.calls[place].orphan;
-        match self.by_id.about(Some(run), &text, is_open) {
-            Some(place) if self.by_id.exact(run, &text).is_none() => About { place, own: None },
-            _ => About { place: self.place(run, event, id, changes), own: Some((run.clone(), text)) },
+        let own = self.by_id.exact(run, &text);
+        if own.is_none_or(|place| self.call(place).orphan)
+            && self.codes.contains(&(run.clone(), text.clone()))
+        {
+            return None;
         }
+        let is_open = |place: usize| !self.call(place).is_over() && !self.call(place).orphan;
+        Some(match self.by_id.about(Some(run), &text, is_open) {
+            Some(place) if own.is_none() => About { place, own: None },
+            _ => About { place: self.place(run, event, id), own: Some((run.clone(), text)) },
+        })
+    }
+
+    /// Code of a run: what was asked about that is no call.
+    fn wrote(&mut self, run: &RunId, id: Arc<str>, changes: &mut Changes) {
+        let borrower = self.by_id.exact(run, &id).filter(|place| self.is_lent_by(*place, run));
+        if let Some(place) = borrower.filter(|place| self.lent[place].is_only_asked_about()) {
+            let code = self.take_back(place, changes);
+            self.by_id.spoken_of(Some(run), &id, code);
+        }
+        self.codes.insert((run.clone(), id));
+    }
+
+    /// Whether a row is a place that is kept for a call.
+    fn is_kept(&self, place: usize) -> bool {
+        let call = self.call(place);
+        call.orphan && !self.codes.contains(&(call.run_id.clone(), call.call_id.shared()))
     }
 
     /// Tells the row that a request is about something.
@@ -258,38 +288,32 @@ impl Tools {
         for id in ids {
             let own = self.by_id.exact(run, &id.as_str().into());
             // A call of another run is not this one's to throw away.
-            if let Some(place) = own.filter(|place| self.calls[*place].run_id == *run) {
+            if let Some(place) = own.filter(|place| self.call(*place).run_id == *run) {
                 self.tell(place, Some(run), changes, |row, changes| row.discard(changes));
             }
         }
     }
 
     /// The call that what `run` says about `id` belongs to, or is lent to; an orphan if there is none.
-    fn place(&mut self, run: &RunId, event: &Event, id: &CallId, changes: &mut Changes) -> usize {
+    fn place(&mut self, run: &RunId, event: &Event, id: &CallId) -> usize {
         let text = id.shared();
         if let Some(place) = self.by_id.exact(run, &text) {
             return place;
         }
         let borrows = |place: usize| {
-            let call = &self.calls[place];
+            let call = self.call(place);
             !call.is_over() && !call.orphan && !self.lent.contains_key(&place)
         };
         let call = Call::new(run, event, id, true);
         let place = match self.by_id.about(Some(run), &text, borrows) {
             Some(place) => {
-                self.lend(place, self.calls[place].clone(), call);
+                self.lend(place, self.call(place).clone(), call);
                 place
             }
-            None => self.add(call, changes),
+            None => self.add(call),
         };
         self.by_id.first_spoken_of(run, &text, place);
         place
-    }
-
-    fn add(&mut self, call: Call, changes: &mut Changes) -> usize {
-        changes.append(path!["calls"], &call);
-        self.calls.push(call);
-        self.calls.len() - 1
     }
 }
 

@@ -26,6 +26,15 @@ pub(super) struct Lent {
     other: Call,
 }
 
+/// Where a row is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) enum Slot {
+    /// In the list.
+    Shown(usize),
+    /// Beside it, as long as the call was only asked about.
+    Beside(Box<Call>),
+}
+
 /// Which form of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) enum Side {
@@ -39,10 +48,43 @@ pub(super) struct Row<'a> {
     call: &'a mut Call,
     pieces: &'a mut Pieces,
     place: usize,
+    /// Where it is in the list, if it is there.
+    index: usize,
     pub(super) side: Side,
 }
 
+impl Lent {
+    /// Whether nothing but requests is lent.
+    pub(super) fn is_only_asked_about(&self) -> bool {
+        self.other.progress.is_empty() && !self.other.is_over()
+    }
+}
+
 impl Tools {
+    /// The row of a call.
+    pub(super) fn call(&self, place: usize) -> &Call {
+        match &self.slots[place] {
+            Slot::Shown(index) => &self.calls[*index],
+            Slot::Beside(call) => call,
+        }
+    }
+
+    /// A row that is not shown; gives its place.
+    pub(super) fn add(&mut self, call: Call) -> usize {
+        self.slots.push(Slot::Beside(Box::new(call)));
+        self.slots.len() - 1
+    }
+
+    /// Puts a row into the list.
+    pub(super) fn show(&mut self, place: usize, changes: &mut Changes) {
+        let shown = Slot::Shown(self.calls.len());
+        if let Slot::Beside(call) = &self.slots[place] {
+            changes.append(path!["calls"], &**call);
+            self.calls.push((**call).clone());
+            self.slots[place] = shown;
+        }
+    }
+
     /// Tells a row what a run said of it, or if it is none in particular, its own.
     pub(super) fn tell(
         &mut self,
@@ -57,10 +99,18 @@ impl Tools {
                 Some(run) if lent.run == *run => (&mut lent.other, Side::Other),
                 _ => (&mut lent.own, Side::Own),
             };
-            say(&mut Row { call, pieces, place, side }, &mut Changes::unwanted());
+            say(&mut Row { call, pieces, place, index: 0, side }, &mut Changes::unwanted());
         }
-        let call = &mut self.calls[place];
-        say(&mut Row { call, pieces, place, side: Side::Shown }, changes);
+        let side = Side::Shown;
+        match &mut self.slots[place] {
+            Slot::Shown(index) => {
+                let (call, index) = (&mut self.calls[*index], *index);
+                say(&mut Row { call, pieces, place, index, side }, changes);
+            }
+            Slot::Beside(call) => {
+                say(&mut Row { call, pieces, place, index: 0, side }, &mut Changes::unwanted());
+            }
+        }
     }
 
     pub(super) fn is_lent_by(&self, place: usize, run: &RunId) -> bool {
@@ -77,13 +127,16 @@ impl Tools {
         self.lent.insert(place, Lent { run: other.run_id.clone(), own, other });
     }
 
-    /// Takes from a row what was lent to it; gives the place of the row that it becomes.
+    /// Takes from a row what was lent to it; gives the place of the row that it becomes, which is not shown.
     pub(super) fn take_back(&mut self, place: usize, changes: &mut Changes) -> usize {
-        let new = self.calls.len();
+        let new = self.slots.len();
         let Some(Lent { own, other, .. }) = self.lent.remove(&place) else {
             return place;
         };
-        for piece in &self.calls[place].progress {
+        let Slot::Shown(index) = self.slots[place] else {
+            return place;
+        };
+        for piece in &self.calls[index].progress {
             self.progress.remove(&(place, Side::Shown, piece.id.clone()));
         }
         for (call, side, to) in [(&own, Side::Own, place), (&other, Side::Other, new)] {
@@ -92,9 +145,9 @@ impl Tools {
                 self.progress.insert((to, Side::Shown, piece.id.clone()), nth);
             }
         }
-        changes.set(path!["calls", place], &own);
-        self.calls[place] = own;
-        self.add(other, changes)
+        changes.set(path!["calls", index], &own);
+        self.calls[index] = own;
+        self.add(other)
     }
 }
 
@@ -107,7 +160,7 @@ impl Row<'_> {
         again: bool,
         changes: &mut Changes,
     ) {
-        let (call, place) = (&mut *self.call, self.place);
+        let (call, place) = (&mut *self.call, self.index);
         put(&mut call.orphan, false, changes, path!["calls", place, "orphan"]);
         put(&mut call.run_id, run.clone(), changes, path!["calls", place, "runId"]);
         put(&mut call.name, Some(said.name.clone()), changes, path!["calls", place, "name"]);
@@ -135,8 +188,8 @@ impl Row<'_> {
     }
 
     pub(super) fn progressed(&mut self, said: &ToolProgress, changes: &mut Changes) {
-        let (call, place) = (&mut *self.call, self.place);
-        let key = (place, self.side, said.id.clone());
+        let (call, place) = (&mut *self.call, self.index);
+        let key = (self.place, self.side, said.id.clone());
         if let Some(piece) = self.pieces.get(&key) {
             let content = &mut call.progress[piece].content;
             put(content, said.content.clone(), changes, path!["calls", place, "progress", piece, "content"]);
@@ -153,7 +206,7 @@ impl Row<'_> {
     }
 
     pub(super) fn ended(&mut self, event: &Event, result: &ToolResult, changes: &mut Changes) {
-        let (call, place) = (&mut *self.call, self.place);
+        let (call, place) = (&mut *self.call, self.index);
         fill(&mut call.name, result.tool().map(ToOwned::to_owned), changes, path!["calls", place, "name"]);
         put(&mut call.output, Some(result.output.clone()), changes, path!["calls", place, "output"]);
         let status = match (call.status, result.is_error == Some(true)) {
@@ -170,7 +223,7 @@ impl Row<'_> {
     }
 
     pub(super) fn asked(&mut self, tool: Option<&String>, waits: bool, changes: &mut Changes) {
-        let (call, place) = (&mut *self.call, self.place);
+        let (call, place) = (&mut *self.call, self.index);
         fill(&mut call.name, tool.cloned(), changes, path!["calls", place, "name"]);
         if waits && call.status == Status::Pending {
             put(&mut call.status, Status::AwaitingPermission, changes, path!["calls", place, "status"]);
@@ -179,7 +232,7 @@ impl Row<'_> {
 
     /// A yes lets the call wait for its turn, if it does not run already; a no is the end of it, whenever it comes.
     pub(super) fn decide(&mut self, allowed: bool, changes: &mut Changes) {
-        let (call, place) = (&mut *self.call, self.place);
+        let (call, place) = (&mut *self.call, self.index);
         let status = match (call.status, allowed) {
             (Status::AwaitingPermission, true) if call.progress.is_empty() => Status::Pending,
             (Status::AwaitingPermission, true) => Status::Running,
@@ -190,6 +243,6 @@ impl Row<'_> {
     }
 
     pub(super) fn discard(&mut self, changes: &mut Changes) {
-        put(&mut self.call.discarded, true, changes, path!["calls", self.place, "discarded"]);
+        put(&mut self.call.discarded, true, changes, path!["calls", self.index, "discarded"]);
     }
 }

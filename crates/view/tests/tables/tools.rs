@@ -116,7 +116,8 @@ fn a_no_that_comes_after_the_result_still_counts() {
     let denied = expect![[r#"
         calls {callId:"c1" runId:"a" name:"bash" status:"denied" input:{command:"rm"} output:"denied" progress:[] discarded:false orphan:false}
     "#]];
-    let steps = ["a relay r1 permission c1", "a relay_resolved r1 false", "a tool_result c1 denied isError=true"];
+    let steps =
+        ["a relay r1 permission c1", "a relay_resolved r1 false", "a tool_result c1 denied isError=true"];
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let steps = order.map(|step| steps[step]).join("\n");
         check("tools", &format!("a tool_call c1 bash {{\"command\":\"rm\"}}\n{steps}"), &denied);
@@ -214,6 +215,65 @@ fn a_result_that_does_not_name_its_tool_leaves_that_to_the_call() {
         &format!("{early}a tool_call c1 bash {{}}"),
         &expect![[r#"
             calls {callId:"c1" runId:"a" name:"bash" status:"complete" input:{} output:"a b" progress:[{id:"p1" content:"10%"}] discarded:false orphan:false}
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_asked_about_code_makes_no_call() {
+    let (asked, wrote) = ("a relay r1 permission x exec", "a repl_input x \"exec()\"");
+    let rest = "a relay_resolved r1 false\na repl_output x \"\"\na harness_end done";
+    for table in [format!("{wrote}\n{asked}\n{rest}"), format!("{asked}\n{wrote}\n{rest}")] {
+        check("tools", &table, &expect![""]);
+        check(
+            "tools",
+            &format!("{table}\nb tool_call x bash"),
+            &expect![[r#"
+                calls {callId:"x" runId:"b" name:"bash" status:"pending" input:{} progress:[] discarded:false orphan:false}
+            "#]],
+        );
+    }
+}
+
+#[test]
+fn what_is_asked_about_a_call_that_has_not_come_waits_for_it() {
+    let asked = "a relay r1 permission c1 bash";
+    check("tools", asked, &expect![""]);
+    check(
+        "tools",
+        &format!(
+            "b tool_call c2 bash\n{asked}\nb tool_call c3 bash\na tool_call c1 bash\na tool_result c1 done"
+        ),
+        &expect![[r#"
+            calls {callId:"c2" runId:"b" name:"bash" status:"pending" input:{} progress:[] discarded:false orphan:false}
+            calls {callId:"c3" runId:"b" name:"bash" status:"pending" input:{} progress:[] discarded:false orphan:false}
+            calls {callId:"c1" runId:"a" name:"bash" status:"complete" input:{} output:"done" progress:[] discarded:false orphan:false}
+        "#]],
+    );
+    check(
+        "tools",
+        &format!("{asked}\na relay_resolved r1 false\na tool_result c1 no isError=true"),
+        &expect![[r#"
+            calls {callId:"c1" runId:"a" name:"bash" status:"denied" output:"no" progress:[] discarded:false orphan:true}
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_asked_is_lent_to_another_call_until_it_turns_out_to_be_about_code() {
+    let lent = "a relay r1 permission x exec\nb tool_call x bash";
+    check(
+        "tools",
+        lent,
+        &expect![[r#"
+            calls {callId:"x" runId:"b" name:"bash" status:"awaiting_permission" input:{} progress:[] discarded:false orphan:false}
+        "#]],
+    );
+    check(
+        "tools",
+        &format!("{lent}\na repl_input x \"exec()\"\na relay_resolved r1 false\nb tool_result x done"),
+        &expect![[r#"
+            calls {callId:"x" runId:"b" name:"bash" status:"complete" input:{} output:"done" progress:[] discarded:false orphan:false}
         "#]],
     );
 }
