@@ -119,7 +119,19 @@ impl Line {
                 used += word.width();
             }
         }
-        lines
+        lines.into_iter().map(Self::trim_end).collect()
+    }
+
+    /// The same line without spaces at its end, which need no room.
+    fn trim_end(mut self) -> Self {
+        while let Some((_, text)) = self.spans.last_mut() {
+            text.truncate(text.trim_end().len());
+            if !text.is_empty() {
+                break;
+            }
+            self.spans.pop();
+        }
+        self
     }
 
     /// Appends the line to `out` in the colours of a palette, without spaces at its end.
@@ -216,6 +228,13 @@ mod tests {
         assert_eq!(shown(&line("abcdefghijklmnop q")), ["abcdefghij", "klmnop q"]);
         assert_eq!(shown(&line("日本語日本語日本語")), ["日本語日本", "語日本語"]);
         assert_eq!(shown(&line("  indented text")), ["  indented", "text"]);
+    }
+
+    #[test]
+    fn lines_that_text_is_broken_into_are_no_wider_than_they_may_be() {
+        let line = Line::new().plain("exactly te").ink(Ink::Strong, "n ").plain("  then some  more ");
+        let widths = line.wrap(11).iter().map(Line::width).collect::<Vec<_>>();
+        assert_eq!(widths, [11, 11, 4]);
     }
 
     #[test]

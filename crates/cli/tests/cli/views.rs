@@ -51,6 +51,25 @@ fn every_view_fits_the_page() {
 }
 
 #[test]
+fn what_was_said_is_whole_at_every_width() {
+    let words =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    let said = words.join(" ");
+    let user = format!(r#"{{"type":"user","runId":"u","content":"{said}"}}"#);
+    let text = format!(r#"{{"type":"text","runId":"a","parentId":"u:user","id":"t","content":"{said}"}}"#);
+    let events = format!("{user}\n{text}\n");
+    for view in ["thread", "messages", "transcript", "nested"] {
+        for width in 40..=120 {
+            let ran = fed(&["view", view, "--width", &width.to_string()], events.as_bytes());
+            for word in words {
+                let told = ran.out.split_whitespace().filter(|told| *told == word).count();
+                assert_eq!(told, 2, "{word} in {view} at {width}:\n{}", ran.out);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_view_is_listed() {
     let help = antiphon(&["view", "--help"]).out;
     for view in VIEWS {
