@@ -20,7 +20,8 @@ pub(super) fn lines(runs: &Runs, page: Page) -> Vec<Line> {
     let columns = [("run", Side::Left), ("id", Side::Right), ("status", Side::Left), ("start", Side::Right)];
     let more =
         [("took", Side::Right), ("model calls", Side::Right), ("tokens", Side::Right), ("cost", Side::Right)];
-    let mut table = Table::new(&[&columns[..], &more].concat());
+    let spare = ["model calls", "start", "tokens", "took", "id", "cost"];
+    let mut table = Table::new(&[&columns[..], &more].concat()).sparing(&spare);
     for (name, (_, run)) in names.into_iter().zip(order) {
         table.row(row(name, run));
     }

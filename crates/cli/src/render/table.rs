@@ -15,19 +15,30 @@ pub(crate) enum Side {
 }
 
 /// Rows of cells under titles. Columns are as wide as their widest cell; if the page is too narrow, the
-/// widest columns of words give way.
+/// widest columns of words give way, and before they can be read no more, columns that can be spared are left out.
 pub(crate) struct Table {
     columns: Vec<(&'static str, Side)>,
+    /// What can be spared, the least important first.
+    spare: Vec<&'static str>,
     rows: Vec<Vec<Line>>,
 }
 
 const GAP: usize = 2;
+/// How far words give way while there are columns to be left out.
+const LEGIBLE: usize = 32;
 const NARROWEST: usize = 6;
 
 impl Table {
     /// A table with these columns.
     pub(crate) fn new(columns: &[(&'static str, Side)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+        Self { columns: columns.to_vec(), spare: Vec::new(), rows: Vec::new() }
+    }
+
+    /// These columns can be left out, the first of them first.
+    #[must_use]
+    pub(crate) fn sparing(mut self, columns: &[&'static str]) -> Self {
+        self.spare = columns.to_vec();
+        self
     }
 
     /// Adds a row, one cell for each column.
@@ -50,21 +61,38 @@ impl Table {
         self.widths(usize::MAX / 2) == self.widths(page)
     }
 
+    /// How wide each column is on a page of so many columns; 0 if it is left out.
     fn widths(&self, page: usize) -> Vec<usize> {
         let mut widths: Vec<usize> =
             (0..self.columns.len()).map(|column| self.widest(column).min(page)).collect();
+        let mut spare = self.spare.iter();
+        loop {
+            let mut given = widths.clone();
+            if self.give_way(&mut given, page, LEGIBLE) {
+                return given;
+            }
+            let Some(spare) = spare.next() else { break };
+            let column = self.columns.iter().position(|(title, _)| title == spare);
+            widths[column.expect("what can be spared is a column")] = 0;
+        }
+        self.give_way(&mut widths, page, NARROWEST);
+        widths
+    }
+
+    /// Takes from the widest columns of words until all fit, or until none is wider than the narrowest; whether they fit.
+    fn give_way(&self, widths: &mut [usize], page: usize, narrowest: usize) -> bool {
         let gaps = widths.iter().filter(|width| **width > 0).count().saturating_sub(1) * GAP;
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(page);
         while over > 0 {
             let words = (0..widths.len()).filter(|column| self.columns[*column].1 == Side::Left);
             let widest = words.max_by_key(|column| (widths[*column], *column));
-            let Some(widest) = widest.filter(|column| widths[*column] > NARROWEST) else {
-                break;
+            let Some(widest) = widest.filter(|column| widths[*column] > narrowest) else {
+                return false;
             };
             widths[widest] -= 1;
             over -= 1;
         }
-        widths
+        true
     }
 
     fn widest(&self, column: usize) -> usize {
@@ -99,5 +127,22 @@ mod tests {
         }
         let text = paint(&table.lines(18), Palette::Plain);
         assert_eq!(text, "tool            ms\nbash            12\na_very_lo…  123456\n");
+    }
+
+    #[test]
+    fn what_can_be_spared_is_left_out_before_words_can_be_read_no_more() {
+        let text = |width: usize| {
+            let columns = [("name", Side::Left), ("ms", Side::Right), ("tokens", Side::Right)];
+            let mut table = Table::new(&columns).sparing(&["tokens", "ms"]);
+            let name = Line::new().plain("a name of some more than thirty-two columns");
+            table.row(vec![name, Line::new().plain("12"), Line::new().plain("345")]);
+            paint(&table.lines(width).split_off(1), Palette::Plain)
+        };
+        assert_eq!(text(55), "a name of some more than thirty-two columns  12     345\n");
+        assert_eq!(text(44), "a name of some more than thirty…  12     345\n");
+        assert_eq!(text(43), "a name of some more than thirty-two co…  12\n");
+        assert_eq!(text(36), "a name of some more than thirty…  12\n");
+        assert_eq!(text(35), "a name of some more than thirty-tw…\n");
+        assert_eq!(text(10), "a name of…\n");
     }
 }

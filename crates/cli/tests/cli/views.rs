@@ -70,6 +70,20 @@ fn what_was_said_is_whole_at_every_width() {
 }
 
 #[test]
+fn runs_can_be_told_apart_on_every_page() {
+    for (width, titles) in [(60, 5), (80, 7), (100, 8), (120, 8)] {
+        let out = antiphon(&["view", "runs", "--width", &width.to_string(), "nested-subagents.jsonl"]).out;
+        for name in ["user", "└─ lead", "├─ docs scout", "└─ code scout", "└─ reader"] {
+            let row = out.lines().find(|line| line.contains(name)).unwrap_or_default();
+            assert!(row.contains("  completed  "), "{name} at {width}:\n{out}");
+        }
+        let shown =
+            out.lines().next().unwrap_or_default().split("  ").filter(|title| !title.trim().is_empty());
+        assert_eq!(shown.count(), titles, "{width}:\n{out}");
+    }
+}
+
+#[test]
 fn every_view_is_listed() {
     let help = antiphon(&["view", "--help"]).out;
     for view in VIEWS {
