@@ -118,7 +118,8 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
 
-    /// Of a session: the branch to read, by default `main`. Of a file, for `why`: the branch that the position is on.
+    /// The branch to read, with what it forks from: of a session by default `main`, of files by default all that
+    /// they hold. For `why`, of a file: the branch that the position is on.
     #[arg(long, value_name = "BRANCH")]
     pub(crate) branch: Option<String>,
 

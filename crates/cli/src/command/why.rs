@@ -24,13 +24,13 @@ pub(crate) fn run(args: &Why, output: &mut Output) -> Result<()> {
     // Events of types nobody knows have a position, but no place among those that the view takes in.
     let (mut read, mut taken_in) = (0, 0);
     let (mut nth, mut unknown) = (None, Vec::new());
-    Input::new(args.file.as_slice(), &args.reading).each(&mut |event: Event| {
+    Input::new(args.file.as_slice(), &args.reading).whole().each(&mut |event: Event| {
         numbered |= event.head.seq.is_some();
         read += 1;
         let known = event.kind() != Kind::Unknown;
         if event.head.seq.unwrap_or(read) == args.seq {
             nth = known.then_some(taken_in);
-            unknown.extend((!known).then(|| place(&event)));
+            unknown.extend((!known).then(|| Place::of(&event)));
         }
         taken_in += usize::from(known);
         fold.apply(&event, &mut changes);
@@ -109,10 +109,6 @@ fn find(causes: &Causes, seq: u64, meant: &Meant<'_>) -> Result<Option<usize>> {
     let names = names.collect::<Vec<_>>().join(", ");
     let names: String = names.chars().map(harmless).collect();
     bail!("position {seq} is on {} {what}, say which with {options}: {names}{more}", found.len());
-}
-
-fn place(event: &Event) -> Place {
-    Place { session_id: event.head.session_id.clone(), branch_id: event.head.branch_id.clone() }
 }
 
 fn branch_of(place: &Place) -> &str {

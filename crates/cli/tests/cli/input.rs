@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 
 use crate::door::{antiphon, fed};
+use crate::place::Place;
 
 fn check(args: &[&str], input: &str, expected: Expect) {
     expected.assert_eq(&fed(args, input.as_bytes()).told());
@@ -169,6 +170,59 @@ fn several_files_are_read_as_one() {
     let one = antiphon(&["view", "usage", "--json", "simple-chat.jsonl"]);
     assert_eq!(both.code, Some(0));
     assert_ne!(both.out, one.out);
+}
+
+/// A branch that another forks off from in the middle, and one of another session.
+const FORKED: &str = r#"
+{"type":"user","sessionId":"s","branchId":"main","seq":1,"runId":"u1","content":"before"}
+{"type":"user","sessionId":"s","branchId":"main","seq":2,"runId":"u2","content":"behind"}
+{"type":"branch_created","sessionId":"s","branchId":"fork","seq":2,"from":{"branchId":"main","seq":1}}
+{"type":"user","sessionId":"s","branchId":"fork","seq":3,"runId":"u3","content":"instead"}
+{"type":"branch_created","sessionId":"s","branchId":"deep","seq":4,"from":{"branchId":"fork","seq":3}}
+{"type":"user","sessionId":"s","branchId":"deep","seq":5,"runId":"u4","content":"further on"}
+{"type":"user","sessionId":"s","branchId":"fork","seq":4,"runId":"u5","content":"no more"}
+{"type":"user","sessionId":"other","branchId":"main","seq":1,"runId":"u6","content":"elsewhere"}
+{"type":"user","runId":"u7","content":"nowhere"}
+"#;
+
+#[test]
+fn a_branch_of_a_file_is_read_with_what_it_forks_from() {
+    let place = Place::new(&[("forked.jsonl", FORKED)]);
+    let said = |args: &[&str]| {
+        let ran = place.run(&[&["view", "messages", "--json", "forked.jsonl"], args].concat());
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{args:?}");
+        let texts =
+            ran.out.split("\"content\":\"").skip(1).map(|rest| rest.split('"').next().unwrap_or(rest));
+        texts.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(said(&["--branch", "main"]), "before, behind, elsewhere");
+    assert_eq!(said(&["--branch", "fork"]), "before, instead, no more");
+    assert_eq!(said(&["--branch", "deep"]), "before, instead, further on");
+    assert_eq!(said(&["--branch", "deep", "--at", "3"]), "before, instead");
+    let every = "before, behind, instead, further on, no more, elsewhere, nowhere";
+    assert_eq!(said(&[]), every);
+}
+
+#[test]
+fn a_branch_that_is_not_in_the_files_is_refused() {
+    let place = Place::new(&[("forked.jsonl", FORKED)]);
+    let twice = |what: &str| {
+        format!("error: --branch needs files, which can be read twice: write what comes from {what} to one\n")
+    };
+    for command in [&["view", "thread", "--branch"][..], &["reduce", "--branch"]] {
+        let refused = |args: &[&str]| {
+            let ran = place.run(&[command, args].concat());
+            assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{command:?} {args:?}");
+            ran.err
+        };
+        let unknown = "error: there is no branch nope in forked.jsonl: there is deep, fork, main\n";
+        assert_eq!(refused(&["nope", "forked.jsonl"]), unknown);
+        place.write("cut.jsonl", FORKED.trim_end_matches("}\n"));
+        let cut = "error: cut.jsonl: line 10, column ";
+        assert!(refused(&["nope", "cut.jsonl"]).starts_with(cut));
+        assert_eq!(refused(&["main"]), twice("standard input"));
+        assert_eq!(refused(&["main", "forked.jsonl", "/dev/null"]), twice("/dev/null"));
+    }
 }
 
 #[test]

@@ -18,6 +18,13 @@ pub struct Place {
     pub branch_id: Option<BranchId>,
 }
 
+impl Place {
+    /// Where an event says it is.
+    pub fn of(event: &Event) -> Self {
+        Self { session_id: event.head.session_id.clone(), branch_id: event.head.branch_id.clone() }
+    }
+}
+
 /// The positions of all branches. What a branch has of the one it forks from is found there.
 #[serde_as]
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -93,8 +100,7 @@ impl Positions {
         {
             return self.latest;
         }
-        let place = Place { session_id: session.clone(), branch_id: branch.clone() };
-        self.latest = *self.by_place.entry(place).or_insert_with_key(|place| {
+        self.latest = *self.by_place.entry(Place::of(event)).or_insert_with_key(|place| {
             self.branches.push(Branch {
                 place: place.clone(),
                 from: None,
