@@ -22,6 +22,7 @@ mod store;
 mod task;
 mod value;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -37,11 +38,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => {
-            // Nobody is there to be told that nobody is there.
-            let _ = error.print();
-            return ExitCode::from(error.exit_code() as u8);
-        }
+        Err(error) => return explained(&error),
     };
     let mut output = Output::new(args.color, args.width);
     let done =
@@ -49,6 +46,16 @@ fn main() -> ExitCode {
     match done {
         Ok(exit) => exit.into(),
         Err(error) => failed(&error).into(),
+    }
+}
+
+/// Says what is wrong with the arguments, or gives the help or the version that was asked for.
+fn explained(said: &clap::Error) -> ExitCode {
+    let written = said.print().and_then(|()| io::stdout().flush());
+    match written {
+        Err(error) if !said.use_stderr() => failed(&Unwritable::from(error).into()).into(),
+        // Nobody is there to be told that nobody is there.
+        _ => ExitCode::from(said.exit_code() as u8),
     }
 }
 

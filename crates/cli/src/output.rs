@@ -30,6 +30,12 @@ pub(crate) struct Output {
 #[error("cannot write to standard output: {0}")]
 pub(crate) struct Unwritable(io::Error);
 
+impl From<io::Error> for Unwritable {
+    fn from(error: io::Error) -> Self {
+        Self(error)
+    }
+}
+
 impl Unwritable {
     /// Whether the reader has had enough, which is its right.
     pub(crate) fn is_broken_pipe(&self) -> bool {

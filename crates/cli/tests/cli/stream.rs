@@ -97,9 +97,12 @@ fn time_travel_shows_what_was_and_equals_a_shorter_history() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    for args in
-        [&["view", "replay", "--json"][..], &["view", "transcript"], &["view", "transcript", "--changes"]]
-    {
+    for args in [
+        &["view", "replay", "--json"][..],
+        &["view", "transcript"],
+        &["view", "transcript", "--changes"],
+        &["--help"],
+    ] {
         let mut child = command(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -119,6 +122,21 @@ fn a_reader_that_goes_away_is_no_error() {
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(0), "{args:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_cannot_be_written_is_told() {
+    let histories = [&["view", "thread", "simple-chat.jsonl"][..], &["tour"]];
+    let explanations = [&["--help"][..], &["-h"], &["--version"], &["view", "--help"]];
+    for args in histories.into_iter().chain(explanations) {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let child = command(args).stdout(full).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.starts_with("error: cannot write to standard output: "), "{args:?}: {told}");
     }
 }
 
