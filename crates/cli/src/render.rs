@@ -46,7 +46,7 @@ pub(crate) use line::{Line, harmless, paint, paragraphs};
 pub(crate) use status::{ink_of as status_ink, status};
 pub(crate) use table::{Side, Table};
 pub(crate) use timeline::lines as timeline;
-pub(crate) use tree::tree;
+pub(crate) use tree::{room, tree, tree_on};
 
 /// A view that can be asked for by name.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use antiphon_view::agents::{AgentRow, Agents};
 use super::payload::word;
 use super::status::status;
 use super::unit::{count, flat, used};
-use super::{Ink, Line, Page, nothing, tree};
+use super::{Ink, Line, Page, nothing, tree_on};
 
 /// Lays out all agents, children under their parents.
 pub(super) fn lines(agents: &Agents, page: Page) -> Vec<Line> {
@@ -15,7 +15,7 @@ pub(super) fn lines(agents: &Agents, page: Page) -> Vec<Line> {
     if rows.is_empty() {
         return nothing("no agent took part");
     }
-    tree(rows).into_iter().map(|line| line.cut(page.width)).collect()
+    tree_on(page.width, rows)
 }
 
 fn row(agent: &AgentRow) -> Line {

@@ -4,7 +4,7 @@ use antiphon_view::nested::{Level, Nested, Node};
 
 use super::status::status;
 use super::unit::{flat, short};
-use super::{Ink, Line, Page, nothing, paragraphs, tree};
+use super::{Ink, Line, Page, nothing, paragraphs, room, tree_on};
 
 /// Lines of what was said that are shown of each message.
 const TEXT_LINES: usize = 4;
@@ -15,12 +15,12 @@ pub(super) fn lines(nested: &Nested, page: Page) -> Vec<Line> {
     if rows.is_empty() {
         return nothing("nothing happened");
     }
-    tree(rows).into_iter().map(|line| line.cut(page.width)).collect()
+    tree_on(page.width, rows)
 }
 
 fn rows(node: &Node, depth: usize, page: Page) -> Vec<Line> {
     let mut rows = vec![title(node)];
-    let width = page.width.saturating_sub(depth * 3).max(20);
+    let width = room(page.width, depth);
     rows.extend(cut(paragraphs(Ink::Faint, &node.reasoning, width), TEXT_LINES / 2));
     rows.extend(cut(paragraphs(Ink::Plain, &node.text, width), TEXT_LINES));
     if let Some(output) = &node.output {

@@ -9,9 +9,33 @@ use super::line::Line;
 
 /// How deep guides are drawn; rows further down stand there too, with their depth in figures.
 const DEPTH_MAX: usize = 24;
+/// Columns of a guide.
+const GUIDE: usize = 3;
+/// Columns that guides leave on a page at least.
+const ROOM: usize = 20;
 
 /// Draws rows in order, each at its depth (0 for a root) and of one or more lines.
 pub(crate) fn tree(rows: Vec<(usize, Vec<Line>)>) -> Vec<Line> {
+    draw(rows, DEPTH_MAX)
+}
+
+/// The same on a page of so many columns, where each row has its [`room`].
+pub(crate) fn tree_on(width: usize, rows: Vec<(usize, Vec<Line>)>) -> Vec<Line> {
+    draw(rows, deepest(width)).into_iter().map(|line| line.cut(width)).collect()
+}
+
+/// The columns that a row at this depth has on a page of so many.
+pub(crate) fn room(width: usize, depth: usize) -> usize {
+    width.saturating_sub(GUIDE * depth.min(deepest(width) + 1))
+}
+
+/// How deep guides are drawn on a page of so many columns.
+fn deepest(width: usize) -> usize {
+    let guides = width.saturating_sub(ROOM) / GUIDE;
+    guides.saturating_sub(1).min(DEPTH_MAX)
+}
+
+fn draw(rows: Vec<(usize, Vec<Line>)>, deepest: usize) -> Vec<Line> {
     let lasts = lasts(&rows);
     let mut open: Vec<bool> = Vec::new();
     let mut drawn = Vec::new();
@@ -19,7 +43,7 @@ pub(crate) fn tree(rows: Vec<(usize, Vec<Line>)>) -> Vec<Line> {
         open.truncate(depth);
         open.resize(depth, false);
         for (index, line) in lines.into_iter().enumerate() {
-            drawn.push(guides(&open, last, depth, index == 0).join(line));
+            drawn.push(guides(&open, last, deepest, index == 0).join(line));
         }
         open.push(!last);
     }
@@ -38,15 +62,16 @@ fn lasts(rows: &[(usize, Vec<Line>)]) -> Vec<bool> {
     lasts
 }
 
-fn guides(open: &[bool], last: bool, depth: usize, first: bool) -> Line {
+fn guides(open: &[bool], last: bool, deepest: usize, first: bool) -> Line {
+    let depth = open.len();
     if depth == 0 {
         return Line::new();
     }
     let mut text = String::new();
-    for open in open[1..].iter().take(DEPTH_MAX) {
+    for open in open[1..].iter().take(deepest) {
         text.push_str(if *open { "│  " } else { "   " });
     }
-    if depth > DEPTH_MAX && first {
+    if depth > deepest && first {
         write!(text, "({depth}) ").expect("a string takes any text");
     }
     text.push_str(match (first, last) {

@@ -1,5 +1,6 @@
 //! Every view of every recorded conversation, as text for people.
 
+use std::fmt::Write;
 use std::path::PathBuf;
 
 use expect_test::expect_file;
@@ -50,23 +51,39 @@ fn every_view_fits_the_page() {
     }
 }
 
-#[test]
-fn what_was_said_is_whole_at_every_width() {
-    let words =
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-    let said = words.join(" ");
-    let user = format!(r#"{{"type":"user","runId":"u","content":"{said}"}}"#);
-    let text = format!(r#"{{"type":"text","runId":"a","parentId":"u:user","id":"t","content":"{said}"}}"#);
-    let events = format!("{user}\n{text}\n");
-    for view in ["thread", "messages", "transcript", "nested"] {
-        for width in 40..=120 {
-            let ran = fed(&["view", view, "--width", &width.to_string()], events.as_bytes());
-            for word in words {
-                let told = ran.out.split_whitespace().filter(|told| *told == word).count();
-                assert_eq!(told, 2, "{word} in {view} at {width}:\n{}", ran.out);
-            }
+const WORDS: &str = "one two three four five six seven eight nine ten eleven twelve";
+
+/// Whether a view says all of the words so many times, on pages of all widths.
+#[track_caller]
+fn is_whole(view: &str, times: usize, events: &str) {
+    for width in 40..=120 {
+        let out = fed(&["view", view, "--width", &width.to_string()], events.as_bytes()).out;
+        for word in WORDS.split(' ') {
+            let told = out.split_whitespace().filter(|told| *told == word).count();
+            assert_eq!(told, times, "{word} in {view} at {width}:\n{out}");
         }
     }
+}
+
+#[test]
+fn what_was_said_is_whole_at_every_width() {
+    let user = format!(r#"{{"type":"user","runId":"u","content":"{WORDS}"}}"#);
+    let text = format!(r#"{{"type":"text","runId":"a","parentId":"u:user","id":"t","content":"{WORDS}"}}"#);
+    for view in ["thread", "messages", "transcript", "nested"] {
+        is_whole(view, 2, &format!("{user}\n{text}\n"));
+    }
+}
+
+#[test]
+fn what_was_said_deep_inside_is_whole_too() {
+    let mut events = String::new();
+    for n in 1..40 {
+        writeln!(events, r#"{{"type":"harness_start","runId":"r{n}","parentId":"r{}"}}"#, n - 1)
+            .expect("text");
+        writeln!(events, r#"{{"type":"text","runId":"r{n}","id":"t{n}","content":"{WORDS}"}}"#)
+            .expect("text");
+    }
+    is_whole("nested", 39, &events);
 }
 
 #[test]
