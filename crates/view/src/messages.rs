@@ -266,8 +266,7 @@ impl Messages {
         let say = write::Say { messages: self, conversation, turn };
         match kind {
             Kind::User => {
-                let nth = turn.users - 1;
-                changes.insert(path!["messages", start + nth], &say.user(nth));
+                changes.insert(path!["messages", start + turn.users - 1], &say.last_user());
                 return;
             }
             Kind::ReplInput => {

@@ -178,9 +178,9 @@ impl Say<'_> {
         }
     }
 
-    /// The nth thing a user said in it.
-    pub(super) fn user(&self, nth: usize) -> Option<Message> {
-        self.turn.said.iter().filter_map(|block| self.user_at(*block)).nth(nth)
+    /// What a user said last.
+    pub(super) fn last_user(&self) -> Option<Message> {
+        self.turn.said.last().and_then(|block| self.user_at(*block))
     }
 
     /// What the model said and called.
