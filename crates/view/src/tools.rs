@@ -287,8 +287,9 @@ impl Tools {
     fn discard(&mut self, run: &RunId, ids: &[String], changes: &mut Changes) {
         for id in ids {
             let own = self.by_id.exact(run, &id.as_str().into());
-            // A call of another run is not this one's to throw away.
-            if let Some(place) = own.filter(|place| self.call(*place).run_id == *run) {
+            // A call of another run is not this one's to throw away, and one that comes after the retry is a new one.
+            let is_made = |call: &Call| call.run_id == *run && !call.orphan;
+            if let Some(place) = own.filter(|place| is_made(self.call(*place))) {
                 self.tell(place, Some(run), changes, |row, changes| row.discard(changes));
             }
         }
