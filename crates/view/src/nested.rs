@@ -164,9 +164,9 @@ impl Nested {
         let (scope, at) = (self.scope(changes), self.at(event));
         for id in ids {
             let stream = self.streams.get(&(scope, run.clone(), id.clone()));
-            // A call of another run is not this one's to throw away.
-            let call = || self.calls.exact(&at, &id.as_str().into());
-            let call = || call().filter(|call| !self.calls.is_others(&at, *call));
+            // A call of another run is not this one's to throw away, and one that comes after the retry is a new one.
+            let is_made = |call: &usize| !self.calls.is_others(&at, *call) && !self.nodes[*call].orphan;
+            let call = || self.calls.exact(&at, &id.as_str().into()).filter(is_made);
             if let Some(place) = stream.or_else(call) {
                 self.tell(place, event, changes, |node, edit| {
                     edit.put("discarded", &mut node.discarded, true);
