@@ -41,5 +41,5 @@ mod write;
 pub use graph::Graph;
 pub use hyper::{Active, Conversation, Hypergraph, Placed};
 pub use node::Node;
-pub use reduce::{Change, Place, Reduced, Reducer};
+pub use reduce::{Change, DISCARDABLE, Place, Reduced, Reducer};
 pub use text::Text;

@@ -21,6 +21,9 @@ use crate::{Graph, Node, Text};
 /// The place of a node in the order they came, from 0.
 pub type Place = u32;
 
+/// What a model said or asked for, so that a repeated model call may discard it.
+pub const DISCARDABLE: [Kind; 4] = [Kind::Text, Kind::Reasoning, Kind::ToolCall, Kind::ReplInput];
+
 /// How many members that this version does not know the pieces of a stream may add up to: each piece costs the same.
 const EXTRA_MAX: usize = 64;
 
@@ -385,9 +388,10 @@ impl Reducer {
 
     fn discard(&mut self, run: &RunId, ids: &[String]) {
         for id in ids {
-            let streams = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
-            for place in streams.into_iter().filter_map(|kind| self.own(run, id, kind)).collect::<Vec<_>>() {
-                self.graph.nodes[place as usize].node_mut().discarded = true;
+            for kind in DISCARDABLE {
+                if let Some(place) = self.own(run, id, kind) {
+                    self.graph.nodes[place as usize].node_mut().discarded = true;
+                }
             }
         }
     }

@@ -237,12 +237,16 @@ fn a_repeated_model_call_discards_what_it_had_said() {
     let graph = reduce(
         r#"
         a  text         t1 "half an ans"
-        a  model_retry  2 ["t1"] overloaded
+        a  repl_input   k1 "1 +"
+        a  tool_call    c1 bash
+        a  model_retry  2 ["t1","k1","c1"] overloaded
         a  text         t2 "whole"
         b  model_retry  2 ["t2"] "not its own"
         "#,
     );
-    assert!(graph.node("t1").expect("kept").is_discarded());
+    for id in ["t1", "k1", "c1"] {
+        assert!(graph.node(id).expect("kept").is_discarded(), "{id}");
+    }
     assert_eq!(graph.text_of("a"), "whole");
 }
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::{Body, Event, Kind};
 use antiphon_graph::hyper::Summed;
-use antiphon_graph::{Change, Conversation, Node, Place, Placed};
+use antiphon_graph::{Change, Conversation, DISCARDABLE, Node, Place, Placed};
 use serde::{Deserialize, Serialize};
 
 use self::id::Ids;
@@ -106,7 +106,7 @@ impl Turn {
             return false;
         };
         let mut found = false;
-        for list in [&mut self.said, &mut self.calls] {
+        for list in [&mut self.said, &mut self.calls, &mut self.codes] {
             let from = list.partition_point(|block| block < first);
             for block in list.extract_if(from.., |block| blocks.contains_key(block)) {
                 found = true;
@@ -187,8 +187,9 @@ impl Messages {
     /// Notes which code runs, and what it calls: a call that is made while code of its run is running is the code's.
     fn follow_code(&mut self, conversation: &Conversation, placed: Placed, kind: Kind) {
         if kind == Kind::ReplOutput {
-            let code = conversation.call_of(placed.node).and_then(|code| conversation.node(code));
-            code.map(|code| self.running.remove(&code.run_place()));
+            if let Some(code) = conversation.call_of(placed.node) {
+                self.stop(conversation, code);
+            }
             return;
         }
         let run = conversation.node(placed.node).map(Node::run_place);
@@ -201,6 +202,14 @@ impl Messages {
             Kind::Text | Kind::Reasoning => _ = self.running.remove(&run),
             Kind::ToolCall if self.running.contains_key(&run) => _ = self.of_code.insert(placed.node),
             _ => {}
+        }
+    }
+
+    /// Code that is over, or does not count any more, calls nothing.
+    fn stop(&mut self, conversation: &Conversation, code: Place) {
+        let run = conversation.node(code).map(Node::run_place);
+        if let Some(run) = run.filter(|run| self.running.get(run) == Some(&code)) {
+            self.running.remove(&run);
         }
     }
 
@@ -352,13 +361,13 @@ impl Messages {
         let Some(run) = &event.head.run_id else {
             return;
         };
-        let kinds = [Kind::Text, Kind::Reasoning, Kind::ToolCall];
         let nodes =
-            ids.iter().flat_map(|id| kinds.iter().filter_map(|kind| conversation.own(run, id, *kind)));
+            ids.iter().flat_map(|id| DISCARDABLE.iter().filter_map(|kind| conversation.own(run, id, *kind)));
         let nodes: Vec<_> = nodes.filter(|node| self.void.insert(*node)).collect();
         let mut gone: BTreeMap<Place, BTreeMap<Place, Kind>> = BTreeMap::new();
         for node in nodes {
             self.ids.forget(conversation, node);
+            self.stop(conversation, node);
             for place in conversation.blocks_of_node(node) {
                 if let (Some(block), Some(node)) = (conversation.block(place), conversation.node(node)) {
                     gone.entry(block.message).or_default().insert(place, node.kind());

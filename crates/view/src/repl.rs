@@ -8,7 +8,7 @@
 mod nest;
 mod turn;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_event::body::lifecycle::HarnessStart;
 use antiphon_event::body::request::Relay;
@@ -42,6 +42,9 @@ pub struct Repl {
     /// The turn of each piece of code.
     #[serde_as(as = "Vec<(_, _)>")]
     codes: BTreeMap<(RunId, ReplId), usize>,
+    /// Code that was discarded.
+    #[serde(default)]
+    void: BTreeSet<(RunId, ReplId)>,
     /// The run that last had a piece of code of this name: what a run names as its cause.
     owners: BTreeMap<ReplId, RunId>,
     /// Runs that wait for the code that caused them.
@@ -200,8 +203,11 @@ impl Repl {
         });
     }
 
-    /// What the model said so far in this turn does not count.
-    fn retry(&mut self, id: &RunId, changes: &mut Changes) {
+    /// What the model said so far in this turn does not count, nor does code that is discarded.
+    fn retry(&mut self, id: &RunId, discards: &[String], changes: &mut Changes) {
+        for code in discards {
+            self.discard(id, &ReplId::from(code.as_str()), changes);
+        }
         let turn = self.last_turn(id, changes);
         self.edit_turn(id, turn, changes, |turn, edit| {
             if turn.code.is_none() {
@@ -209,6 +215,29 @@ impl Repl {
                 edit.wipe("reasoning", &mut turn.reasoning);
             }
         });
+    }
+
+    /// Empties the turn of a piece of code. What comes of that later goes nowhere.
+    fn discard(&mut self, id: &RunId, code: &ReplId, changes: &mut Changes) {
+        let key = (id.clone(), code.clone());
+        let Some(turn) = self.codes.get(&key).copied() else {
+            return;
+        };
+        let has_code = self.run(id).is_some_and(|run| run.turns[turn].code.is_some());
+        if has_code && self.void.insert(key) {
+            self.edit_turn(id, turn, changes, Turn::empty);
+        }
+    }
+
+    /// Whether an event is about code that was discarded.
+    fn is_void(&self, id: &RunId, body: &Body) -> bool {
+        let code = match body {
+            Body::ReplInput(input) => &input.id,
+            Body::ReplProgress(progress) => &progress.id,
+            Body::ReplOutput(output) => &output.id,
+            _ => return false,
+        };
+        !self.void.is_empty() && self.void.contains(&(id.clone(), code.clone()))
     }
 
     fn usage(&mut self, id: &RunId, used: Tally, changes: &mut Changes) {
@@ -296,6 +325,7 @@ impl View for Repl {
         };
         self.heard_of(id, event, changes);
         match &event.body {
+            body if self.is_void(id, body) => {}
             Body::HarnessStart(start) => self.start(id, start, event, changes),
             Body::Text(text) => self.say(id, &text.content, changes),
             Body::Reasoning(reasoning) => self.think(id, &reasoning.content, changes),
@@ -304,7 +334,7 @@ impl View for Repl {
             Body::ReplOutput(output) => self.output(id, output, changes),
             Body::Usage(usage) => self.usage(id, Tally::of(usage), changes),
             Body::Error(error) => self.error(id, &error.message, changes),
-            Body::ModelRetry(_) => self.retry(id, changes),
+            Body::ModelRetry(retry) => self.retry(id, &retry.discards, changes),
             Body::Relay(relay) => self.relay(id, relay, changes),
             Body::HarnessEnd(end) => self.end(id, end.reason.as_ref(), event, changes),
             _ => {}

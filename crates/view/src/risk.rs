@@ -264,9 +264,12 @@ impl Risk {
         let why = Some("discarded; the model is asked again");
         self.model_ends(why, event, changes);
         for id in discards {
-            let run = event.head.run_id.as_ref();
-            if let Some(call) = run.and_then(|run| self.calls.steps.own(run, &id.as_str().into())) {
-                self.end(call, State::Recorded, why, event, changes);
+            let Some(run) = &event.head.run_id else { continue };
+            let id = id.as_str().into();
+            for place in
+                [&self.calls, &self.codes].map(|called| called.steps.own(run, &id)).into_iter().flatten()
+            {
+                self.end(place, State::Recorded, why, event, changes);
             }
         }
     }

@@ -15,7 +15,7 @@ mod write;
 
 use antiphon_event::{Body, Event, FlowNodeId, Kind, RunId, Timestamp};
 use antiphon_graph::hyper::Speaker;
-use antiphon_graph::{Change, Conversation, Place, Placed};
+use antiphon_graph::{Change, Conversation, DISCARDABLE, Place, Placed};
 use serde::{Deserialize, Serialize};
 
 use crate::trees::Trees;
@@ -401,7 +401,7 @@ impl Thread {
             return;
         };
         for id in ids {
-            for kind in [Kind::Text, Kind::Reasoning, Kind::ToolCall] {
+            for kind in DISCARDABLE {
                 // What comes of something that was discarded is never shown, so its latest part says all.
                 let node = conversation.own(run, id, kind);
                 let Some(node) = node.filter(|node| self.is_node_shown(conversation, *node)) else {

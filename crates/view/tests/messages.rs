@@ -316,7 +316,7 @@ proptest! {
 
     #[test]
     fn what_a_retry_leaves_is_what_is_there_when_the_message_is_brought_in_anew(
-        steps in proptest::collection::vec((0_usize..8, 0_usize..2, 0_usize..3), 0..32),
+        steps in proptest::collection::vec((0_usize..9, 0_usize..2, 0_usize..3), 0..32),
     ) {
         let mut view = Projected::<Messages>::default();
         let mut kept = serde_json::to_value(view.snapshot()).expect("messages are JSON");
@@ -326,7 +326,11 @@ proptest! {
                 3 => format!("a reasoning r{id} n{nth} messageId=m{message}"),
                 4 => format!("a tool_call c{nth} bash {nth} messageId=m{message}"),
                 5 => format!("a user n{nth} messageId=u{message}"),
-                _ => format!(r#"a model_retry 2 ["t{id}","r{message}","c{}"]"#, nth.saturating_sub(id + 1)),
+                6 => format!("a repl_input k{nth} n{nth} messageId=m{message}"),
+                _ => {
+                    let last = nth.saturating_sub(id + 1);
+                    format!(r#"a model_retry 2 ["t{id}","r{message}","c{last}","k{last}"]"#)
+                }
             };
             let mut changes = Changes::wanted();
             view.apply(&history(&line)[0], &mut changes);

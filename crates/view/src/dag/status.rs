@@ -1,7 +1,7 @@
 //! How calls, requests, nodes and runs stand.
 
-use antiphon_event::{Body, EndReason, Event, Kind, NodeStatus, RunId};
-use antiphon_graph::{Conversation, Node as GraphNode, Place, Placed};
+use antiphon_event::{Body, EndReason, Event, NodeStatus, RunId};
+use antiphon_graph::{Conversation, DISCARDABLE, Node as GraphNode, Place, Placed};
 
 use super::{Dag, Status};
 use crate::{Changes, path};
@@ -107,7 +107,7 @@ impl Dag {
 
     fn discard(&mut self, conversation: &Conversation, run: &RunId, ids: &[String], changes: &mut Changes) {
         for id in ids {
-            for kind in [Kind::Text, Kind::Reasoning, Kind::ToolCall] {
+            for kind in DISCARDABLE {
                 let node = conversation.own(run, id, kind);
                 let mut block = self.block_of(node);
                 while let Some(spot) = self.spot(block) {

@@ -6,6 +6,7 @@ use antiphon_event::{AgentId, ParentId, RelayId, ReplId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::Tally;
+use crate::edit::Edit;
 
 /// A run of an agent that writes code and has it run.
 #[serde_with::skip_serializing_none]
@@ -134,6 +135,17 @@ impl Turn {
             pending: BTreeMap::new(),
             children: Vec::new(),
         }
+    }
+
+    /// Takes out what was said, and the code with what came of it: none of it counts.
+    pub(super) fn empty(&mut self, edit: &mut Edit<'_>) {
+        edit.clear("id", &mut self.id);
+        edit.wipe("reasoning", &mut self.reasoning);
+        edit.wipe("text", &mut self.text);
+        edit.clear("code", &mut self.code);
+        edit.wipe("stdout", &mut self.stdout);
+        edit.wipe("stderr", &mut self.stderr);
+        edit.clear("output", &mut self.output);
     }
 
     /// Whether whatever the model says next belongs to another turn.
