@@ -71,9 +71,15 @@ impl Standing {
 pub(crate) struct Open<P> {
     #[serde_as(as = "Vec<(_, _)>")]
     asked: BTreeMap<P, Asked>,
-    /// The places of what waits, by run and call, and whether a person must allow that call.
+    /// The places of what waits, by run and call, and whether that call comes only when a person has allowed it.
     #[serde_as(as = "Vec<(_, Vec<(_, _)>)>")]
     about: BTreeMap<Asked, BTreeMap<P, bool>>,
+    /// Those of them that a person must allow, and whose call has not come: it comes once before it is allowed.
+    #[serde(default)]
+    early: BTreeSet<P>,
+    /// The calls that have come, and no result of them.
+    #[serde(default)]
+    called: BTreeSet<(RunId, CallId)>,
     answered: BTreeSet<P>,
 }
 
@@ -82,7 +88,13 @@ type Asked = (RunId, Option<CallId>);
 
 impl<P> Default for Open<P> {
     fn default() -> Self {
-        Self { asked: BTreeMap::new(), about: BTreeMap::new(), answered: BTreeSet::new() }
+        Self {
+            asked: BTreeMap::new(),
+            about: BTreeMap::new(),
+            early: BTreeSet::new(),
+            called: BTreeSet::new(),
+            answered: BTreeSet::new(),
+        }
     }
 }
 
@@ -94,7 +106,11 @@ impl<P: Ord + Clone> Open<P> {
         }
         self.close(&place);
         let asked = (run.clone(), relay.tool_call_id.clone());
-        self.about.entry(asked.clone()).or_default().insert(place.clone(), holds_up(relay));
+        let is_called = self.is_called(&asked);
+        if holds_up(relay) && !is_called {
+            self.early.insert(place.clone());
+        }
+        self.about.entry(asked.clone()).or_default().insert(place.clone(), holds_up(relay) && is_called);
         self.asked.insert(place, asked);
         true
     }
@@ -112,16 +128,47 @@ impl<P: Ord + Clone> Open<P> {
 
     /// What an event settles that is no answer itself.
     pub(crate) fn settle(&mut self, event: &Event) -> Vec<(P, Standing)> {
-        let Some(run) = event.head.run_id.as_ref().filter(|_| !self.asked.is_empty()) else {
+        let Some(run) = &event.head.run_id else {
             return Vec::new();
         };
+        self.note_call(run, &event.body);
+        if self.asked.is_empty() {
+            return Vec::new();
+        }
         let elsewhere = Standing::AnsweredElsewhere;
         match &event.body {
-            Body::ToolCall(call) => self.settle_call(run, call.id.as_str(), true, elsewhere),
+            Body::ToolCall(call) => {
+                let settled = self.settle_call(run, call.id.as_str(), true, elsewhere);
+                self.begins(run, &call.id);
+                settled
+            }
             Body::ToolResult(result) => self.settle_call(run, result.id.as_str(), false, elsewhere),
             Body::ReplOutput(output) => self.settle_call(run, output.id.as_str(), false, elsewhere),
             body if ends_run(body) => self.settle_run(run),
             _ => Vec::new(),
+        }
+    }
+
+    /// Notes which calls have come and have no result.
+    fn note_call(&mut self, run: &RunId, body: &Body) {
+        match body {
+            Body::ToolCall(call) => _ = self.called.insert((run.clone(), call.id.clone())),
+            Body::ToolResult(result) => _ = self.called.remove(&(run.clone(), result.id.clone())),
+            _ => {}
+        }
+    }
+
+    fn is_called(&self, (run, call): &Asked) -> bool {
+        call.as_ref().is_some_and(|call| self.called.contains(&(run.clone(), call.clone())))
+    }
+
+    /// A call is there for the requests that came before it: when it comes again, it was allowed.
+    fn begins(&mut self, run: &RunId, call: &CallId) {
+        if self.early.is_empty() {
+            return;
+        }
+        for (place, waits) in self.about.get_mut(&(run.clone(), Some(call.clone()))).into_iter().flatten() {
+            *waits |= self.early.remove(place);
         }
     }
 
@@ -134,7 +181,7 @@ impl<P: Ord + Clone> Open<P> {
     ) -> Vec<(P, Standing)> {
         let about = (run.clone(), Some(CallId::from(call)));
         let waiting = self.about.get(&about).into_iter().flatten();
-        let settled = waiting.filter(|(_, holds_up)| **holds_up || !held_up_only);
+        let settled = waiting.filter(|(_, held_up)| **held_up || !held_up_only);
         let settled: Vec<_> = settled.map(|(place, _)| (place.clone(), to)).collect();
         for (place, _) in &settled {
             self.close(place);
@@ -156,6 +203,7 @@ impl<P: Ord + Clone> Open<P> {
         let Some(about) = self.asked.remove(place) else {
             return;
         };
+        self.early.remove(place);
         if let Some(places) = self.about.get_mut(&about) {
             places.remove(place);
             if places.is_empty() {

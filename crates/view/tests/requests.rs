@@ -145,6 +145,39 @@ fn a_call_that_is_about_to_run_was_allowed_elsewhere() {
 }
 
 #[test]
+fn a_call_that_comes_first_after_its_request_is_not_about_to_run() {
+    let asked = "a repl_input x code\n a relay p permission c bash\n a tool_call c bash";
+    check(
+        asked,
+        expect![[r#"
+        permissions pending
+        thread pending
+        nested pending
+        risk in_flight
+        dag pending
+        tools awaiting_permission
+        runs true
+        repl {"p":{"tool":"bash"}}
+        diff open
+    "#]],
+    );
+    check(
+        &format!("{asked}\n a tool_call c bash"),
+        expect![[r#"
+        permissions answered_elsewhere
+        thread answered_elsewhere
+        nested answered_elsewhere
+        risk recorded
+        dag answered_elsewhere
+        tools running
+        runs false
+        repl {}
+        diff answered elsewhere
+    "#]],
+    );
+}
+
+#[test]
 fn a_question_of_a_call_that_runs_again_still_waits() {
     check(
         "a repl_input x code\n a tool_call c ask\n a relay p question c\n a tool_call c ask",
