@@ -339,6 +339,7 @@ impl Thread {
                 let part = self.add_part(conversation, entry, placed.block, changes);
                 if matches!(event.body, Body::ToolCall(_) | Body::ReplInput(_)) {
                     self.adopt_answers(conversation, part, changes);
+                    self.adopt_requests(conversation, part, event, changes);
                 }
             }
             Some(part) => match &event.body {

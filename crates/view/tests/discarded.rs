@@ -155,19 +155,19 @@ fn a_call_that_comes_after_the_retry_is_a_new_one_whatever_was_said_of_it_before
     check(
         "r relay q permission c bash\n r model_retry 2 [\"c\"]\n r tool_call c bash",
         expect![[r#"
-        thread kind=relay name=bash status=answered_elsewhere
-        messages role=assistant tool_calls=[{id:c,name:bash,arguments:{}}]
-        messages role=tool content=no result yet
-        dag id=block:q status=answered_elsewhere
-        dag id=block:r:model_retry:1
-        dag id=block:c status=running
-        nested id=r
-        nested id=c
-        nested id=q
-        tools callId=c status=pending discarded=false orphan=false
-        risk kind=relay id=q state=recorded
-        risk kind=tool id=c state=in_flight then=resume
-    "#]],
+            thread kind=tool_call name=bash status=waiting
+            messages role=assistant tool_calls=[{id:c,name:bash,arguments:{}}]
+            messages role=tool content=no result yet
+            dag id=block:q status=pending
+            dag id=block:r:model_retry:1
+            dag id=block:c status=running
+            nested id=r
+            nested id=c
+            nested id=q
+            tools callId=c status=awaiting_permission discarded=false orphan=false
+            risk kind=relay id=q state=in_flight then=wait
+            risk kind=tool id=c state=in_flight then=resume
+        "#]],
     );
 }
 

@@ -770,6 +770,89 @@ fn requests_of_two_runs_under_one_id_are_told_apart() {
 }
 
 #[test]
+fn a_request_that_comes_before_its_call_is_shown_with_it_when_that_comes() {
+    let lines = [
+        r#"a relay q permission c bash prompt="ok?" messageId=m"#,
+        "a tool_call c bash messageId=m",
+        "a relay_resolved q false",
+        r#"a tool_result c {"error":"denied"} isError=true"#,
+    ];
+    let mut late = lines;
+    late.swap(0, 1);
+    for upto in 2..=lines.len() {
+        let [one, other] =
+            [lines, late].map(|lines| fold(&history(&lines[..upto].join("\n")), Options::default()));
+        assert_eq!(one, other, "after {}", lines[upto - 1]);
+    }
+    check_watched(
+        Options::default(),
+        &lines.join("\n"),
+        &expect![[r#"
+        assistant msg:m streaming
+          - tool_call id=c name=bash input={} output={"error":"denied"} isError=true relay={"id":"q","kind":"permission","status":"denied","prompt":"ok?","by":"user"} status=denied
+    "#]],
+    );
+    // It goes to the call of its own run only, whoever has the id.
+    check_watched(
+        Options::default(),
+        r#"
+        a  relay           p question c prompt="which?" options=["x","y"]
+        b  relay           q permission c
+        a  relay           r permission c
+        a  relay_resolved  p true
+        b  tool_call       c bash
+        a  tool_call       c bash
+        a  tool_call       c bash
+        "#,
+        &expect![[r#"
+            assistant msg:p streaming
+              - tool_call id=a/c name=bash input={} relay={"id":"r","kind":"permission","status":"answered_elsewhere"} status=running
+            assistant msg:q streaming
+              - tool_call id=c name=bash input={} relay={"id":"q","kind":"permission","status":"pending"} status=waiting
+        "#]],
+    );
+    check_watched(
+        Options::default(),
+        r#"
+        a  text       c "has the id"
+        a  relay      q permission c
+        b  relay      q permission c
+        a  tool_call  c bash
+        "#,
+        &expect![[r#"
+            assistant msg:c streaming
+              - text id=c text=has the id
+              - tool_call id=a/c name=bash input={} relay={"id":"q","kind":"permission","status":"pending"} status=waiting
+            assistant msg:b/q streaming
+              - relay id=b/q relay={"id":"q","kind":"permission","status":"pending"} status=waiting
+        "#]],
+    );
+    // What hangs from the call, and what is in the message, stays where it is.
+    check_watched(
+        Options::default(),
+        r#"
+        a    text       t "look"          messageId=m1
+        a    relay      q permission c    messageId=m2
+        b^c  text       u "inside"
+        a    tool_call  c agent           messageId=m1
+        b    relay      p permission d
+        b    tool_call  d bash
+        b    relay_resolved  p true
+        a    relay_resolved  q true
+        "#,
+        &expect![[r#"
+            assistant msg:m1 complete
+              - text id=t text=look
+              - tool_call id=c name=agent input={} relay={"id":"q","kind":"permission","status":"approved","by":"user"} status=proposed
+                b:
+                  assistant msg:u streaming
+                    - text id=u text=inside
+                    - tool_call id=d name=bash input={} relay={"id":"p","kind":"permission","status":"approved","by":"user"} status=proposed
+        "#]],
+    );
+}
+
+#[test]
 fn a_request_stays_where_it_was_shown_first() {
     check_watched(
         Options::default(),
@@ -784,8 +867,7 @@ fn a_request_stays_where_it_was_shown_first() {
         "#,
         &expect![[r#"
             assistant msg:q streaming
-              - relay id=q name=bash prompt=second? relay={"id":"q","kind":"permission","status":"pending"} status=waiting
-              - tool_call id=c1 name=bash input={} relay={"id":"p","kind":"permission","status":"approved","by":"user"} status=proposed
+              - tool_call id=c1 name=bash input={} relay={"id":"q","kind":"permission","status":"pending","prompt":"second?"} status=waiting
               - tool_call id=c2 name=bash input={} status=proposed
         "#]],
     );

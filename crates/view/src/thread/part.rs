@@ -103,6 +103,14 @@ impl Answer {
         self.first_open = self.first_open.min(nth);
     }
 
+    /// Takes in a request that was made elsewhere, settled or not; gives its place.
+    pub(super) fn take_in(&mut self, relay: Relay) -> usize {
+        let nth = self.next_relay();
+        self.ask(nth, relay);
+        self.settle(nth, |_| {});
+        nth
+    }
+
     /// Settles a request.
     pub(super) fn settle(&mut self, nth: usize, settle: impl FnOnce(&mut Relay)) {
         if let Some(relay) = self.relays.get_mut(nth) {

@@ -3,21 +3,29 @@
 //! Which request an answer is for says [`crate::request::Requests`]. Start reading at [`Thread::request`] and
 //! [`Thread::resolve`].
 
-use antiphon_event::body::request::{self, RelayResolved};
-use antiphon_event::{Event, Kind};
-use antiphon_graph::{Change, Conversation, Placed};
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-use super::part::Relay;
+use antiphon_event::body::request::{self, RelayResolved};
+use antiphon_event::{Body, CallId, Event, Kind, RunId};
+use antiphon_graph::{Change, Conversation, Node, Placed};
+use serde::{Deserialize, Serialize};
+use serde_with::serde_as;
+
+use super::part::{Answer, Part, Relay};
 use super::{Thread, answer_of};
 use crate::{Changes, Standing};
 
 /// All requests, and answers to those that have not come.
+#[serde_as]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Requests {
     known: crate::request::Requests,
     /// What there is of each, by its number.
     all: Vec<Request>,
+    /// Those that are shown alone because the call of their run has not come, by run and call.
+    #[serde(default)]
+    #[serde_as(as = "Vec<(_, _)>")]
+    early: BTreeMap<(RunId, CallId), Vec<usize>>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -41,7 +49,7 @@ impl Requests {
 }
 
 impl Thread {
-    /// A request to a person: shown with its call, or on its own. It stays where it was shown first.
+    /// A request to a person: shown with its call, or on its own until that comes. It stays with the first call that has it.
     pub(super) fn request(
         &mut self,
         conversation: &Conversation,
@@ -61,6 +69,9 @@ impl Thread {
             let with = call.and_then(|node| self.part_of_node(conversation, node));
             let own = || Some(self.add_part(conversation, entry?, placed.block, changes));
             let Some(part) = with.or_else(own) else { return };
+            if let (None, Some(call)) = (with, &relay.tool_call_id) {
+                self.requests.early.entry((run.clone(), call.clone())).or_default().push(number);
+            }
             (part, answer_of(&mut self.parts, part).next_relay())
         };
         let before = std::mem::replace(self.requests.get(number), Request::Shown { part, nth });
@@ -76,6 +87,45 @@ impl Thread {
             Change::Updated => self.replace_part(conversation, part, changes),
             _ => self.members_changed(conversation, part, &["relay", "status"], changes),
         }
+    }
+
+    /// What its run asked about a call before it came goes to the call.
+    pub(super) fn adopt_requests(
+        &mut self,
+        conversation: &Conversation,
+        part: u32,
+        event: &Event,
+        changes: &mut Changes,
+    ) {
+        let (Some(run), Body::ToolCall(call)) = (&event.head.run_id, &event.body) else { return };
+        if self.requests.early.is_empty() {
+            return;
+        }
+        let Some(numbers) = self.requests.early.remove(&(run.clone(), call.id.clone())) else { return };
+        for number in numbers {
+            self.adopt_request(conversation, number, part, changes);
+        }
+        self.members_changed(conversation, part, &["relay", "status"], changes);
+    }
+
+    /// A request that was shown alone is shown with its call; alone, it said itself what is asked.
+    fn adopt_request(
+        &mut self,
+        conversation: &Conversation,
+        number: usize,
+        part: u32,
+        changes: &mut Changes,
+    ) {
+        let Request::Shown { part: alone, .. } = *self.requests.get(number) else { return };
+        let Part { block, answer, .. } = &self.parts[alone as usize];
+        let asked =
+            conversation.block(*block).and_then(|block| conversation.node(block.node)).map(Node::body);
+        let relay = answer.as_ref().and_then(Answer::relay).cloned();
+        let (Some(Body::Relay(asked)), Some(mut relay)) = (asked, relay) else { return };
+        (relay.prompt, relay.options) = (asked.prompt.clone(), asked.options.clone());
+        self.hide_part(conversation, alone, changes);
+        let nth = answer_of(&mut self.parts, part).take_in(relay);
+        *self.requests.get(number) = Request::Shown { part, nth };
     }
 
     /// A request was answered; the first answer counts.
