@@ -155,6 +155,14 @@ fn a_member_of_the_wrong_kind_is_named_with_its_place() {
             "\n",
             r#"{"type":"user","runId":"r","content":{"type":"text"}}"#,
             "\n",
+            r#"{"type":"user","runId":"r","content":["x",5,null]}"#,
+            "\n",
+            r#"{"type":"user","runId":"r","content":[{"type":"later"},{"text":"x"}]}"#,
+            "\n",
+            r#"{"type":"user","runId":"r","content":[["text","x"]]}"#,
+            "\n",
+            r#"{"type":"user","runId":"r","content":[{"type":"text","text":"x"},{"type":7}]}"#,
+            "\n",
             r#"{"type":"tool_result","runId":"r","id":"c","name":"n","output":1,"isError":"yes"}"#,
             "\n",
             r#"{"type":"tool_call","runId":"r","id":"c","name":null,"input":1}"#,
@@ -182,18 +190,22 @@ fn a_member_of_the_wrong_kind_is_named_with_its_place() {
             line 3, column 7: a `text` event: `id`: invalid type: integer `7`, expected a string
             line 4, column 46: `content`: invalid type: map, expected a string
             line 5, column 50: `content`: invalid type: null, expected a string
-            line 6, column 38: a `user` event: `content`: expected a string or a list of parts
-            line 7, column 38: a `user` event: `content`: expected a string or a list of parts
-            line 8, column 80: a `tool_result` event: `isError`: invalid type: string "yes", expected a boolean
-            line 9, column 52: a `tool_call` event: `name`: invalid type: null, expected a string
-            line 10, column 99: a `node_end` event: `edges`: invalid type: map, expected a sequence
-            line 11, column 107: a `node_end` event: `edges`: missing field `live`
-            line 12, column 43: `nodePath`: invalid type: string "a/b", expected a sequence
-            line 13, column 42: `agent`: invalid type: string "coder", expected an object
-            line 14, column 51: `agent`: missing field `id`
-            line 15, column 31: `at`: `yesterday` is not an RFC 3339 moment such as 2026-11-15T12:00:00.000Z
-            line 16, column 33: `at`: invalid type: integer `1731672000000`, expected a string
-            line 17, column 70: a `relay` event: `expiresAt`: `2026-13-01T00:00:00Z` is not an RFC 3339 moment such as 2026-11-15T12:00:00.000Z
+            line 6, column 38: a `user` event: `content`: invalid type: integer `7`, expected a string or a list of parts
+            line 7, column 38: a `user` event: `content`: invalid type: map, expected a string or a list of parts
+            line 8, column 42: a `user` event: `content`: expected a part as an object with a `type`
+            line 9, column 68: a `user` event: `content`: expected a part as an object with a `type`
+            line 10, column 51: a `user` event: `content`: expected a part as an object with a `type`
+            line 11, column 76: a `user` event: `content`: expected a part as an object with a `type`
+            line 12, column 80: a `tool_result` event: `isError`: invalid type: string "yes", expected a boolean
+            line 13, column 52: a `tool_call` event: `name`: invalid type: null, expected a string
+            line 14, column 99: a `node_end` event: `edges`: invalid type: map, expected a sequence
+            line 15, column 107: a `node_end` event: `edges`: missing field `live`
+            line 16, column 43: `nodePath`: invalid type: string "a/b", expected a sequence
+            line 17, column 42: `agent`: invalid type: string "coder", expected an object
+            line 18, column 51: `agent`: missing field `id`
+            line 19, column 31: `at`: `yesterday` is not an RFC 3339 moment such as 2026-11-15T12:00:00.000Z
+            line 20, column 33: `at`: invalid type: integer `1731672000000`, expected a string
+            line 21, column 70: a `relay` event: `expiresAt`: `2026-13-01T00:00:00Z` is not an RFC 3339 moment such as 2026-11-15T12:00:00.000Z
         "#]],
     );
 }
@@ -480,6 +492,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
         r#"{"type":"resumed","runId":"r","agent":{"name":"coder"}}"#,
         r#"{"type":"node_start","runId":"r"}"#,
         r#"{"type":"user","runId":"r","content":7}"#,
+        r#"{"type":"user","runId":"r","content":["x"]}"#,
+        r#"{"type":"user","runId":"r","content":[{"text":"x"}]}"#,
     ] {
         let value = serde_json::from_str(line).expect("JSON");
         assert!(!validator.is_valid(&value), "{line}");

@@ -199,5 +199,7 @@ fn payloads_keep_their_white_space_but_stay_on_one_line() {
 
 #[test]
 fn parts_of_a_later_version_are_kept() {
-    same(r#"{"type":"user","runId":"u","content":[{"type":"hologram","data":"x"},{"text":"no type"},7]}"#);
+    same(
+        r#"{"type":"user","runId":"u","content":[{"type":"hologram","data":"x"},{"type":"text","later":1}]}"#,
+    );
 }

@@ -1,10 +1,11 @@
 //! Content: what people and models say.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::Error as _;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::{Delivery, Json, Provenance, StreamId};
 
@@ -126,13 +127,30 @@ impl Serialize for UserContent {
 
 impl<'de> Deserialize<'de> for UserContent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        let parsed = match raw.get().as_bytes().first() {
-            Some(b'"') => serde_json::from_str(raw.get()).map(Self::Text),
-            Some(b'[') => serde_json::from_str(raw.get()).map(Self::Parts),
-            _ => return Err(D::Error::custom("expected a string or a list of parts")),
-        };
-        parsed.map_err(D::Error::custom)
+        deserializer.deserialize_any(Spoken)
+    }
+}
+
+/// Reads what a user message holds.
+struct Spoken;
+
+impl<'de> Visitor<'de> for Spoken {
+    type Value = UserContent;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a list of parts")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<UserContent, E> {
+        Ok(UserContent::Text(text.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<UserContent, E> {
+        Ok(UserContent::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, parts: A) -> Result<UserContent, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(parts)).map(UserContent::Parts)
     }
 }
 
@@ -145,9 +163,23 @@ impl Serialize for Part {
 impl<'de> Deserialize<'de> for Part {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
+        if !is_typed(&json) {
+            return Err(D::Error::custom("expected a part as an object with a `type`"));
+        }
         let kind = serde_json::from_str(json.as_str()).unwrap_or(PartKind::Other);
         Ok(Self { kind, json })
     }
+}
+
+/// Whether it is what every part is, whatever its type.
+fn is_typed(json: &Json) -> bool {
+    #[derive(Deserialize)]
+    struct Typed<'a> {
+        #[serde(borrow, rename = "type")]
+        _type: Cow<'a, str>,
+    }
+    // A list would be read as the members of the object in order.
+    json.as_str().starts_with('{') && serde_json::from_str::<Typed<'_>>(json.as_str()).is_ok()
 }
 
 impl JsonSchema for UserContent {
