@@ -204,14 +204,15 @@ fn what_is_lent_to_code_that_prints_on_stands_behind_what_its_own_run_prints() {
     );
 }
 
-/// How many bytes of changes a thread makes of a beginning, of so many times a line with its number for `#`, and of an end.
-/// Whoever hears of nothing else has its snapshot.
-fn said(begin: &str, line: &str, times: usize, end: &str) -> usize {
+/// How many bytes of changes a view makes of a beginning, of so many times a line with its number for `#`, and of so many
+/// times an end. Whoever hears of nothing else has its snapshot.
+fn said(view: &str, begin: &str, line: &str, times: usize, end: &str) -> usize {
     let lines = (0..times).map(|nth| line.replace('#', &nth.to_string()) + "\n").collect::<String>();
-    let mut fold = (find("thread").expect("in the catalogue").make)();
+    let ends = format!("{end}\n").repeat(times);
+    let mut fold = (find(view).expect("in the catalogue").make)();
     let mut kept = fold.snapshot();
     let mut bytes = 0;
-    for event in history(&format!("{begin}\n{lines}{end}")) {
+    for event in history(&format!("{begin}\n{lines}{ends}")) {
         let mut changes = Changes::wanted();
         fold.apply(&event, &mut changes);
         for change in changes.take() {
@@ -225,16 +226,29 @@ fn said(begin: &str, line: &str, times: usize, end: &str) -> usize {
 
 #[track_caller]
 fn grows_with_what_is_said(begin: &str, line: &str, end: &str) {
-    let (few, many) = (said(begin, line, 100, end), said(begin, line, 400, end));
-    assert!(many < 5 * few, "{many} bytes of changes for 400 lines, and for 100 {few}");
+    for view in ["thread", "tools", "nested"] {
+        let (few, many) = (said(view, begin, line, 100, end), said(view, begin, line, 400, end));
+        assert!(many < 5 * few, "{view}: {many} bytes of changes for 400 lines, and for 100 {few}");
+    }
 }
 
 #[test]
 fn what_is_said_of_progress_that_was_there_before_its_call_grows_with_it() {
+    for content in [r#""piece #""#, r#"{"stream":"stdout","text":"piece #"}"#] {
+        let line = format!("a tool_progress p# x {content}");
+        grows_with_what_is_said("", &line, "a tool_call x bash");
+        grows_with_what_is_said("", &line, "b tool_call x bash");
+        grows_with_what_is_said("", &line, "b tool_call x bash\na tool_call x bash");
+        grows_with_what_is_said("b tool_call x bash", &line, "a tool_call x bash");
+    }
+}
+
+#[test]
+fn what_comes_again_of_a_call_does_not_say_its_progress_again() {
     let line = r#"a tool_progress p# x "piece #""#;
-    grows_with_what_is_said("", line, "a tool_call x bash");
-    grows_with_what_is_said("", line, "b tool_call x bash");
-    grows_with_what_is_said("b tool_call x bash", line, "a tool_call x bash");
+    for again in ["a tool_result x 1", "b tool_result x 1 isError=true", "a relay q question x"] {
+        grows_with_what_is_said("a tool_call x bash", line, again);
+    }
 }
 
 /// What a view says came of each call, by what the call was given.

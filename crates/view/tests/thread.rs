@@ -658,6 +658,30 @@ fn the_result_of_another_run_leaves_nothing_behind_when_the_own_one_comes() {
 }
 
 #[test]
+fn a_result_that_comes_again_is_as_it_was_said_last() {
+    check_watched(
+        Options::default(),
+        r#"
+        a  tool_call      c1 bash
+        a  tool_progress  p1 c1 "half"
+        b  tool_result    c1 lent isError=true
+        a  tool_result    c1 one isError=true
+        a  tool_result    c1 two
+        b  tool_result    c1 again isError=true
+        a  tool_call      c2 bash
+        b  tool_result    c2 lent isError=true
+        a  tool_result    c2 own
+        "#,
+        &expect![[r#"
+            assistant msg:c1 complete
+              - tool_call id=c1 name=bash input={} progress=["half"] output=two status=complete
+            assistant msg:c2 streaming
+              - tool_call id=c2 name=bash input={} output=own status=complete
+        "#]],
+    );
+}
+
+#[test]
 fn what_calls_gave_is_folded_also_as_long_as_they_have_not_come() {
     check_watched(
         Options { collapse_tools: true, ..Options::default() },

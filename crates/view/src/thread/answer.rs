@@ -46,22 +46,7 @@ impl Thread {
     ) {
         let kind = conversation.node(node).map(Node::kind);
         if !matches!(kind, Some(Kind::ToolProgress | Kind::ReplProgress)) {
-            let failed = write::PartView { thread: self, conversation, part }.member("isError").is_some();
-            answer_of(&mut self.parts, part).result =
-                result_of(conversation, self.parts[part as usize].block);
-            // What a result lost when it came again is not known any more.
-            if let Some((Change::Updated, _)) = how {
-                return self.replace_part(conversation, part, changes);
-            }
-            self.members_changed(conversation, part, &["output", "isError", "status"], changes);
-            let fails = write::PartView { thread: self, conversation, part }.member("isError").is_some();
-            if failed
-                && !fails
-                && let Some(path) = self.part_path(part, changes, "isError")
-            {
-                changes.remove(&path);
-            }
-            return;
+            return self.attach_result(conversation, part, node, changes);
         }
         let progress = &mut answer_of(&mut self.parts, part).progress;
         let found = progress.binary_search(&node);
@@ -96,6 +81,31 @@ impl Thread {
         }
     }
 
+    /// Puts a result to its call, or its latest form.
+    fn attach_result(&mut self, conversation: &Conversation, part: u32, node: Place, changes: &mut Changes) {
+        let said_error = self.note_result(conversation, part);
+        let answer = answer_of(&mut self.parts, part);
+        // One that is lent and does not count says nothing.
+        if answer.result != Some(node) {
+            return;
+        }
+        let says_error = answer.says_error;
+        self.members_changed(conversation, part, &["output", "isError", "status"], changes);
+        if said_error
+            && !says_error
+            && let Some(path) = self.part_path(part, changes, "isError")
+        {
+            changes.remove(&path);
+        }
+    }
+
+    /// Notes the result that a call has now; whether it said before if it failed.
+    fn note_result(&mut self, conversation: &Conversation, part: u32) -> bool {
+        answer_of(&mut self.parts, part).result = result_of(conversation, self.parts[part as usize].block);
+        let says_error = write::PartView { thread: self, conversation, part }.member("isError").is_some();
+        std::mem::replace(&mut answer_of(&mut self.parts, part).says_error, says_error)
+    }
+
     /// What was shown on its own or lent to another call goes to the call that has just come.
     pub(super) fn adopt_answers(&mut self, conversation: &Conversation, part: u32, changes: &mut Changes) {
         let freed = conversation.freed_call().and_then(|call| self.part_of_node(conversation, call));
@@ -114,12 +124,10 @@ impl Thread {
 
     /// Takes from a call what was lent to it.
     fn give_back(&mut self, conversation: &Conversation, part: u32, changes: &mut Changes) {
-        let result = result_of(conversation, self.parts[part as usize].block);
-        let answer = answer_of(&mut self.parts, part);
-        answer.result = result;
+        self.note_result(conversation, part);
         let moved = conversation.moved_answers();
         // Both stand in the order in which they came.
-        answer.progress.retain(|node| moved.binary_search(node).is_err());
+        answer_of(&mut self.parts, part).progress.retain(|node| moved.binary_search(node).is_err());
         self.replace_part(conversation, part, changes);
     }
 

@@ -72,6 +72,9 @@ pub(super) struct Part {
 pub(super) struct Answer {
     /// The node of the result.
     pub(super) result: Option<Place>,
+    /// Whether it is shown to say if it failed.
+    #[serde(default)]
+    pub(super) says_error: bool,
     /// The nodes of its progress, in order.
     pub(super) progress: Vec<Place>,
     /// The requests about it, in order.

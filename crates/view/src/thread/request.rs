@@ -76,15 +76,15 @@ impl Thread {
         };
         let before = std::mem::replace(self.requests.get(number), Request::Shown { part, nth });
         let early = if let Request::Early(answer) = before { Some(answer) } else { None };
+        let is_alone = self.parts[part as usize].block == placed.block;
         if waits || early.is_some() {
-            let is_alone = self.parts[part as usize].block == placed.block;
             answer_of(&mut self.parts, part).ask(nth, asked(relay, is_alone));
         }
         if let Some(answer) = early {
             answer_of(&mut self.parts, part).settle(nth, |relay| answered(relay, &answer));
         }
         match placed.change {
-            Change::Updated => self.replace_part(conversation, part, changes),
+            Change::Updated if is_alone => self.replace_part(conversation, part, changes),
             _ => self.members_changed(conversation, part, &["relay", "status"], changes),
         }
     }
