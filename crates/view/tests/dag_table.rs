@@ -443,6 +443,18 @@ fn nothing_in_a_label_is_taken_for_markup() {
 }
 
 #[test]
+fn emoji_and_words_that_are_held_together_by_what_does_not_print_stay_whole() {
+    let said = "fam 👩\u{200d}👩\u{200d}👧\u{200d}👦 می\u{200c}خواهم 🏳\u{fe0f}\u{200d}🌈";
+    let layout = laid_out(&format!("u user \"\u{202e}{said}\u{2067}\""));
+    assert_eq!(layout.nodes[0].label, said);
+    let pictures = [dag::svg(&layout), dag::mermaid(&layout), dag::dot(&layout), dag::text(&layout, 80)];
+    for picture in pictures {
+        assert!(picture.contains(said), "{picture}");
+    }
+    assert_eq!(dag::text(&layout, 22), "◆ user      fam\n");
+}
+
+#[test]
 fn nothing_is_drawn_of_nothing() {
     let empty = Layout::default();
     assert_eq!(dag::text(&empty, 80), "");

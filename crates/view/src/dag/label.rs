@@ -169,13 +169,17 @@ pub(super) fn clean(text: &str, columns: usize) -> Label {
     let (mut used, mut fits) = (0, 0);
     let mut gap = false;
     for (read, c) in text.chars().enumerate() {
-        let blank = c.is_whitespace() || c.is_control() || is_hidden(c);
+        let joins_nothing = is_joiner(c) && (gap || out.is_empty());
+        let blank = c.is_whitespace() || c.is_control() || is_hidden(c) || joins_nothing;
+        if blank && used < columns {
+            fits = out.len();
+        }
         for c in gap.then_some(' ').into_iter().chain([c]).filter(|_| !blank) {
-            out.push(c);
-            used += width(c);
-            if used < columns {
+            if used < columns && !is_one(out.chars().next_back(), c) {
                 fits = out.len();
             }
+            out.push(c);
+            used += width(c);
         }
         gap = blank && !out.is_empty();
         if used > columns || read >= columns * 8 {
@@ -195,16 +199,31 @@ fn whole_words(text: &str) -> usize {
     }
 }
 
-/// Whether a character shows nothing itself but changes how others are shown.
+/// Whether a character shows nothing itself and is not needed to show others as they are written.
 fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
+    matches!(c, '\u{ad}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether a character says how the one before it is shown, or that it is joined to the next or kept from it. Persian
+/// words and emoji are written with them.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | JOINER | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Makes one picture of the characters on both sides of it.
+const JOINER: char = '\u{200d}';
+
+/// Whether a character is shown as one with the one before it, so that a text is not cut between them.
+pub(super) fn is_one(before: Option<char>, c: char) -> bool {
+    before.is_some_and(|before| before == JOINER || width(c) == 0 || matches!(c, '\u{1f3fb}'..='\u{1f3ff}'))
 }
 
 /// How many columns a character takes.
 pub(super) fn width(c: char) -> usize {
     match c {
         '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' => 0,
+        c if is_joiner(c) => 0,
         '\u{1100}'..='\u{115f}'
         | '\u{2e80}'..='\u{a4cf}'
         | '\u{ac00}'..='\u{d7a3}'
@@ -218,25 +237,49 @@ pub(super) fn width(c: char) -> usize {
     }
 }
 
+/// The beginning of a text that is at most so many columns wide.
+pub(super) fn cut(text: &str, columns: usize) -> &str {
+    let (mut used, mut fits, mut before) = (0, 0, None);
+    for (at, c) in text.char_indices() {
+        if !is_one(before, c) {
+            fits = at;
+        }
+        used += width(c);
+        if used > columns {
+            return &text[..fits];
+        }
+        before = Some(c);
+    }
+    text
+}
+
 /// The lines of a label, broken between words where that is possible.
 pub(super) fn wrap(label: &str, columns: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     // Where the line begins, where it could be broken, and how many columns there are up to both.
     let (mut start, mut used) = (0, 0);
     let mut space: Option<(usize, usize)> = None;
+    // The same of the latest character, with those that are shown as one with it.
+    let (mut whole, mut last) = ((0, 0), None);
     for (at, c) in label.char_indices() {
         if c == ' ' {
             space = Some((at, used));
         }
+        if !is_one(last, c) {
+            whole = (at, used);
+        }
         if used + width(c) > columns && c != ' ' {
             let (end, next, before) = match space {
                 Some((space, before)) => (space, space + 1, before + 1),
+                None if whole.0 > start => (whole.0, whole.0, whole.1),
                 None => (at, at, used),
             };
             lines.push(&label[start..end]);
             (start, used, space) = (next, used - before, None);
+            whole.1 = whole.1.saturating_sub(before);
         }
         used += width(c);
+        last = Some(c);
     }
     if start < label.len() {
         lines.push(&label[start..]);
@@ -261,6 +304,12 @@ mod tests {
             ("ten chars!\n", "ten chars!", false),
             ("日本語日本語", "日本語日…", true),
             ("日本語日本", "日本語日本", false),
+            ("on two = xyz", "on two =…", true),
+            ("می\u{200c}خواهم", "می\u{200c}خواهم", false),
+            ("🏳\u{fe0f}\u{200d}🌈 \u{200d} ok", "🏳\u{fe0f}\u{200d}🌈 ok", false),
+            ("12345678👩\u{200d}👩", "12345678…", true),
+            ("12345 👩🏽\u{200d}👧", "12345…", true),
+            ("e\u{301}e\u{301}", "e\u{301}e\u{301}", false),
         ];
         for (text, wanted, cut) in rows {
             let label = clean(text, 10);
@@ -274,5 +323,7 @@ mod tests {
         assert_eq!(wrap("to be or not", 5), ["to be", "or", "not"]);
         assert_eq!(wrap("antidisestablished", 7), ["antidis", "establi", "shed"]);
         assert_eq!(wrap("", 5), [""; 0]);
+        assert_eq!(wrap("1234👩\u{200d}👧👦", 6), ["1234", "👩\u{200d}👧👦"]);
+        assert_eq!(wrap("👩\u{200d}👩\u{200d}👧\u{200d}👦", 6), ["👩\u{200d}👩\u{200d}👧\u{200d}", "👦"]);
     }
 }

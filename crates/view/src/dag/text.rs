@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::label::width as columns_of;
+use super::label::cut;
 use super::mermaid::numbers;
 use super::place::PITCH;
 use super::{EdgeKind, Layout, Node, NodeKind, Status};
@@ -136,12 +136,6 @@ fn describe(node: &Node) -> String {
 
 /// Adds a row, cut at the width and without spaces at its end.
 fn push_row(out: &mut String, row: &str, width: usize) {
-    let mut used = 0;
-    let fitting = row.chars().take_while(|c| {
-        used += columns_of(*c);
-        used <= width
-    });
-    let row: String = fitting.collect();
-    out.push_str(row.trim_end());
+    out.push_str(cut(row, width).trim_end());
     out.push('\n');
 }
