@@ -107,8 +107,8 @@ struct Run {
     is_spawned: bool,
     /// Whether its lane is kept for it.
     is_busy: bool,
-    /// Whether it says when it begins and ends.
-    has_lifecycle: bool,
+    /// The block that it says its beginning with.
+    start: u32,
     /// The blocks that stand in its messages.
     blocks: Vec<u32>,
     /// The blocks that are part of it and under way, or may go on; found again from how they stand.
@@ -127,7 +127,7 @@ impl Default for Run {
             cause: NONE,
             is_spawned: false,
             is_busy: false,
-            has_lifecycle: false,
+            start: NONE,
             blocks: Vec::new(),
             running: BTreeSet::new(),
             left: None,

@@ -151,6 +151,33 @@ fn a_run_that_is_interrupted_may_go_on_with_what_it_leaves_open() {
 }
 
 #[test]
+fn a_run_says_its_beginning_also_where_something_came_before() {
+    check(
+        "
+        f state_patched
+        f run_start
+        f run_end CANCELLED
+        f resumed
+        ",
+        expect![[r#"
+            f:run_start running
+        "#]],
+    );
+    check(
+        "
+        f harness_start nodeId=a
+        f run_start
+        f harness_end done nodeId=a
+        f run_end
+        ",
+        expect![[r#"
+            f:harness_start completed
+            f:run_start completed
+        "#]],
+    );
+}
+
+#[test]
 fn an_end_that_is_told_after_its_run_has_ended_counts() {
     check(
         "a harness_start\n a tool_call c bash\n a harness_end done\n a tool_result c",

@@ -6,7 +6,7 @@
 use antiphon_event::{Body, Event, Kind};
 use antiphon_graph::{Conversation, Node as GraphNode, Placed};
 
-use super::{Dag, NONE, Status};
+use super::{Dag, Status};
 use crate::Changes;
 
 impl Dag {
@@ -31,7 +31,7 @@ impl Dag {
         let open: Vec<_> = run.running.iter().copied().collect();
         if !speaks_here {
             run.left = Some(left);
-            self.set_status(self.start_of_run(place), status, changes);
+            self.set_status(self.runs[place as usize].start, status, changes);
         }
         for block in open {
             let node = conversation.block(block).and_then(|block| conversation.node(block.node));
@@ -47,7 +47,7 @@ impl Dag {
     pub(super) fn resume(&mut self, placed: Option<Placed>, changes: &mut Changes) {
         if let Some(place) = self.run_of(placed) {
             self.runs[place as usize].left = None;
-            self.set_status(self.start_of_run(place), Status::Running, changes);
+            self.set_status(self.runs[place as usize].start, Status::Running, changes);
         }
     }
 
@@ -69,12 +69,6 @@ impl Dag {
     fn run_of(&self, placed: Option<Placed>) -> Option<u32> {
         let spot = self.spot(placed?.block)?;
         Some(spot.run)
-    }
-
-    /// The block that a run says its beginning with.
-    fn start_of_run(&self, run: u32) -> u32 {
-        let run = &self.runs[run as usize];
-        if run.has_lifecycle { run.first } else { NONE }
     }
 }
 

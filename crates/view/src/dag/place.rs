@@ -77,6 +77,10 @@ impl Dag {
         if below == NONE || is_first {
             run.tip = block;
         }
+        // In the run of a flow the nodes may say when they begin and end, too.
+        if node.kind() == Kind::RunStart || (node.kind() == Kind::HarnessStart && run.start == NONE) {
+            run.start = block;
+        }
         self.note_end(node.run_place(), node.kind());
         if placed.change == Change::Added {
             self.adopt(conversation, placed.node, block, changes);
@@ -85,7 +89,6 @@ impl Dag {
 
     fn find_cause(&mut self, conversation: &Conversation, place: u32, node: &GraphNode) {
         let run = &mut self.runs[node.run_place() as usize];
-        run.has_lifecycle = matches!(node.kind(), Kind::HarnessStart | Kind::RunStart);
         let Some(parent) = conversation.parent_of(place) else {
             return;
         };
@@ -289,7 +292,7 @@ impl Dag {
     fn note_end(&mut self, run: u32, kind: Kind) {
         let is_over = match kind {
             Kind::HarnessEnd | Kind::RunEnd => true,
-            Kind::Usage => !self.runs[run as usize].has_lifecycle,
+            Kind::Usage => self.runs[run as usize].start == NONE,
             _ => false,
         };
         if is_over {

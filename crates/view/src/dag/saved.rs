@@ -79,7 +79,7 @@ impl Saved {
                 && spot.out.iter().copied().all(block)
         });
         let runs_fit = self.runs.iter().all(|state| {
-            [state.first, state.tip, state.cause].into_iter().all(maybe_block)
+            [state.first, state.tip, state.cause, state.start].into_iter().all(maybe_block)
                 && state.lane.is_none_or(lane)
                 && (!state.is_busy || state.lane.and_then(|lane| self.lanes.busy(lane)) > Some(0))
                 && (state.first == NONE) == (state.tip == NONE)
