@@ -226,6 +226,36 @@ fn a_retry_discards_what_its_own_run_said() {
 }
 
 #[test]
+fn what_was_discarded_stays_so_and_what_comes_of_it_later_is_discarded_too() {
+    check(
+        r#"
+        a text t "half"
+        a tool_call c bash
+        a text t "more"
+        a model_retry 2 ["t","c"] cut
+        a text t "late"
+        a tool_call c bash
+        a text u "whole"
+        a tool_result c
+        a text t "later"
+        a model_retry 3 ["t","c","u"] cut
+        a text u "still"
+        a text t "at last"
+        "#,
+        expect![[r#"
+            t discarded
+            c discarded
+            t~2 discarded
+            t~3 discarded
+            u discarded
+            t~4 discarded
+            u~2 discarded
+            t~5 discarded
+        "#]],
+    );
+}
+
+#[test]
 fn a_result_that_comes_before_its_call_ends_it() {
     check(
         "

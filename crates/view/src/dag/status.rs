@@ -110,13 +110,18 @@ impl Dag {
             for kind in DISCARDABLE {
                 let node = conversation.own(run, id, kind);
                 let mut block = self.block_of(node);
-                while let Some(spot) = self.spot(block) {
+                // All that is earlier than what was discarded before was discarded with it.
+                while let Some(spot) = self.spot(block).filter(|_| !self.is_discarded(block)) {
                     let earlier = spot.earlier;
                     self.set_status(block, Status::Discarded, changes);
                     block = earlier;
                 }
             }
         }
+    }
+
+    fn is_discarded(&self, block: u32) -> bool {
+        self.node(block).status == Some(Status::Discarded)
     }
 
     /// Notes which blocks of a run are under way, or may go on.
