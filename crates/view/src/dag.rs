@@ -25,7 +25,7 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use antiphon_event::Event;
+use antiphon_event::{Event, FlowNodeId};
 use antiphon_graph::hyper::Summed;
 use antiphon_graph::{Change, Conversation, Place, Placed};
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,7 @@ struct Spot {
     below: u32,
     /// Its frame.
     frame: u32,
+    scope: Scope,
     /// The run that it is part of, and the one whose message it stands in.
     run: u32,
     owner: u32,
@@ -84,6 +85,25 @@ struct Spot {
     out: Vec<u32>,
     /// Whether more text would not change what it says.
     is_cut: bool,
+}
+
+/// What a block has to do with the nodes of a flow.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Scope {
+    /// Nothing.
+    None,
+    /// It starts an attempt at this one.
+    Starts(FlowNodeId),
+    /// It is part of what this one says.
+    Of(FlowNodeId),
+}
+
+/// A block that is under way, or may go on; those that one end is about stand together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Open {
+    is_interrupted: bool,
+    scope: Scope,
+    block: u32,
 }
 
 /// Which blocks a frame goes around: these two and all between them in their lane.
@@ -113,7 +133,7 @@ struct Run {
     blocks: Vec<u32>,
     /// The blocks that are part of it and under way, or may go on; found again from how they stand.
     #[serde(skip)]
-    running: BTreeSet<u32>,
+    open: BTreeSet<Open>,
     /// How what it left open stands since it ended.
     left: Option<Status>,
 }
@@ -129,7 +149,7 @@ impl Default for Run {
             is_busy: false,
             start: NONE,
             blocks: Vec::new(),
-            running: BTreeSet::new(),
+            open: BTreeSet::new(),
             left: None,
         }
     }

@@ -212,6 +212,45 @@ fn the_end_of_a_node_that_speaks_in_the_run_of_its_flow_ends_no_other() {
 }
 
 #[test]
+fn what_a_node_leaves_open_in_the_run_of_its_flow_may_go_on_and_end_later() {
+    let paused = "
+        f run_start
+        f node_start a 1 1
+        f node_start a 2 1
+        f harness_start nodeId=a
+        f tool_call c bash nodeId=a
+        f tool_call d bash nodeId=ab
+        f harness_end interrupted nodeId=a
+        f tool_call e bash nodeId=a
+        f harness_end interrupted nodeId=a
+    ";
+    check(
+        paused,
+        expect![[r#"
+            f:run_start running
+            f:a:1:start running
+            f:a:2:start running
+            f:harness_start interrupted
+            c interrupted
+            d running
+            e interrupted
+        "#]],
+    );
+    check(
+        &format!("{paused}\n f tool_call e bash nodeId=a\n f harness_end error nodeId=a\n f run_end"),
+        expect![[r#"
+            f:run_start completed
+            f:a:1:start unknown
+            f:a:2:start unknown
+            f:harness_start failed
+            c unknown
+            d unknown
+            e unknown
+        "#]],
+    );
+}
+
+#[test]
 fn a_retry_discards_what_its_own_run_said() {
     check(
         r#"

@@ -3,10 +3,10 @@
 //! Nobody will tell the end of what a run left open, so it is unknown how it stands; what a run that was only interrupted left
 //! open is interrupted with it. An end that is told all the same counts. Start reading at [`Dag::end_run`].
 
-use antiphon_event::{Body, Event, Kind};
+use antiphon_event::{Body, Event, FlowNodeId, Kind};
 use antiphon_graph::{Conversation, Node as GraphNode, Placed};
 
-use super::{Dag, Status};
+use super::{Dag, Open, Run, Scope, Spot, Status};
 use crate::Changes;
 
 impl Dag {
@@ -26,21 +26,34 @@ impl Dag {
             Status::Interrupted | Status::Pending | Status::Running => Status::Interrupted,
             _ => Status::Unknown,
         };
-        let speaks_here = ends_node(conversation, event);
+        let node = ended_node(conversation, event);
         let run = &mut self.runs[place as usize];
-        let open: Vec<_> = run.running.iter().copied().collect();
-        if !speaks_here {
+        let open = run.open(node, status);
+        if node.is_none() {
             run.left = Some(left);
             self.set_status(self.runs[place as usize].start, status, changes);
         }
         for block in open {
             let node = conversation.block(block).and_then(|block| conversation.node(block.node));
-            let Some(node) = node.filter(|node| !speaks_here || is_of_node(node, event)) else {
-                continue;
-            };
-            let is_start = matches!(node.kind(), Kind::HarnessStart | Kind::RunStart);
+            let kind = node.map(antiphon_graph::Node::kind);
+            let is_start = matches!(kind, Some(Kind::HarnessStart | Kind::RunStart));
             self.set_status(block, if is_start { status } else { left }, changes);
         }
+    }
+
+    /// Notes whether a block is under way, or may go on, that stood otherwise before.
+    pub(super) fn note_open(&mut self, block: u32, before: Option<Status>) {
+        let Spot { run, scope, .. } = &self.spots[block as usize];
+        let open = &mut self.runs[*run as usize].open;
+        let entry = |status| {
+            let is_open = matches!(status, Some(Status::Running | Status::Interrupted));
+            let is_interrupted = status == Some(Status::Interrupted);
+            is_open.then(|| Open { is_interrupted, scope: scope.clone(), block })
+        };
+        if let Some(before) = entry(before) {
+            open.remove(&before);
+        }
+        open.extend(entry(self.layout.nodes[block as usize].status));
     }
 
     /// A run goes on.
@@ -72,16 +85,42 @@ impl Dag {
     }
 }
 
-/// Whether an event ends no run, but what a node says in the run of its flow.
-fn ends_node(conversation: &Conversation, event: &Event) -> bool {
-    let (Body::HarnessEnd(_), Some(run), Some(_)) = (&event.body, &event.head.run_id, &event.head.node_id)
-    else {
-        return false;
-    };
-    conversation.own(run, &format!("{run}:run_start"), Kind::RunStart).is_some()
+impl Run {
+    /// The blocks that an end may change: those of the run, or of what one node of a flow says in it. The node itself has
+    /// an end of its own.
+    fn open(&self, node: Option<&FlowNodeId>, status: Status) -> Vec<u32> {
+        // What was interrupted is not interrupted again.
+        let stands = if status == Status::Interrupted { &[false][..] } else { &[false, true] };
+        let mut blocks = Vec::new();
+        for is_interrupted in stands.iter().copied() {
+            let scope = node.map_or(Scope::None, |node| Scope::Of(node.clone()));
+            let open = self.open.range(Open { is_interrupted, scope: scope.clone(), block: 0 }..);
+            let meant = open.take_while(|open| {
+                open.is_interrupted == is_interrupted && (node.is_none() || open.scope == scope)
+            });
+            blocks.extend(meant.map(|open| open.block));
+        }
+        blocks.sort_unstable();
+        blocks
+    }
 }
 
-/// Whether something is part of what the node of an event says. Its start is not: a node has an end of its own.
-fn is_of_node(node: &GraphNode, event: &Event) -> bool {
-    node.flow_node() == event.head.node_id.as_ref() && node.kind() != Kind::NodeStart
+impl Scope {
+    /// What the block of a node of the graph has to do with a flow.
+    pub(super) fn of(node: &GraphNode) -> Self {
+        match (node.flow_node().cloned(), node.kind()) {
+            (None, _) => Self::None,
+            (Some(flow_node), Kind::NodeStart) => Self::Starts(flow_node),
+            (Some(flow_node), _) => Self::Of(flow_node),
+        }
+    }
+}
+
+/// The node of a flow whose saying an event ends, if it ends no run.
+fn ended_node<'a>(conversation: &Conversation, event: &'a Event) -> Option<&'a FlowNodeId> {
+    let (Body::HarnessEnd(_), Some(run)) = (&event.body, &event.head.run_id) else {
+        return None;
+    };
+    let node = event.head.node_id.as_ref()?;
+    conversation.own(run, &format!("{run}:run_start"), Kind::RunStart).map(|_| node)
 }

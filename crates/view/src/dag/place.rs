@@ -9,7 +9,7 @@ use antiphon_graph::hyper::Speaker;
 use antiphon_graph::{Change, Conversation, Node as GraphNode, Place, Placed};
 
 use super::label::{self, Label, WIDTH};
-use super::{Dag, Edge, EdgeKind, Group, Layout, NONE, Node, Span, Spot};
+use super::{Dag, Edge, EdgeKind, Group, Layout, NONE, Node, Scope, Span, Spot};
 use crate::{Changes, path};
 
 /// Between two blocks, also along an arrow.
@@ -196,6 +196,7 @@ impl Dag {
             above,
             below,
             frame,
+            scope: Scope::of(node),
             run,
             owner,
             earlier,
@@ -255,8 +256,8 @@ impl Dag {
             status: Self::first_status(node),
         };
         changes.append(path!["nodes"], &shown);
-        self.note_running(block, shown.status);
         self.layout.nodes.push(shown);
+        self.note_open(block, None);
         self.stretch(block, changes);
     }
 

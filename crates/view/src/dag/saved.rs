@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Dag, Islands, Lanes, Layout, NONE, Requests, Run, Span, Spot, Status};
+use super::{Dag, Islands, Lanes, Layout, NONE, Requests, Run, Span, Spot};
 
 /// A [`Dag`] as it was saved, not looked at yet.
 #[derive(Deserialize)]
@@ -27,20 +27,8 @@ impl TryFrom<Saved> for Dag {
         let islands = saved.islands();
         let Saved { layout, spots, spans, frames, runs, lanes, latest, requests } = saved;
         let mut dag = Self { layout, spots, spans, frames, runs, lanes, islands, latest, requests };
-        dag.find_running();
+        (0..dag.spots.len() as u32).for_each(|block| dag.note_open(block, None));
         Ok(dag)
-    }
-}
-
-impl Dag {
-    /// What is under way in each run.
-    fn find_running(&mut self) {
-        for (block, node) in self.layout.nodes.iter().enumerate() {
-            if matches!(node.status, Some(Status::Running | Status::Interrupted)) {
-                let run = self.spots[block].run;
-                self.runs[run as usize].running.insert(block as u32);
-            }
-        }
     }
 }
 

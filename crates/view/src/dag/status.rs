@@ -124,16 +124,6 @@ impl Dag {
         self.node(block).status == Some(Status::Discarded)
     }
 
-    /// Notes which blocks of a run are under way, or may go on.
-    pub(super) fn note_running(&mut self, block: u32, status: Option<Status>) {
-        let run = self.spots[block as usize].run;
-        let running = &mut self.runs[run as usize].running;
-        _ = match status {
-            Some(Status::Running | Status::Interrupted) => running.insert(block),
-            _ => running.remove(&block),
-        };
-    }
-
     /// Sets the status of a block; what was discarded stays so.
     pub(super) fn set_status(&mut self, block: u32, status: Status, changes: &mut Changes) {
         self.show_status(block, Some(status), changes);
@@ -146,8 +136,8 @@ impl Dag {
         if node.status == status || node.status == Some(Status::Discarded) {
             return;
         }
-        node.status = status;
-        self.note_running(block, status);
+        let before = std::mem::replace(&mut node.status, status);
+        self.note_open(block, before);
         match status {
             Some(status) => changes.set(path!["nodes", block as usize, "status"], &status),
             None => changes.remove(path!["nodes", block as usize, "status"]),
