@@ -85,6 +85,8 @@ struct Spot {
     out: Vec<u32>,
     /// Whether more text would not change what it says.
     is_cut: bool,
+    /// How often it was said of a call that it has begun: each time that it came again, and by each piece of progress.
+    begun: u32,
 }
 
 /// What a block has to do with the nodes of a flow.

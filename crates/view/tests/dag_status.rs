@@ -9,7 +9,7 @@ use std::fmt::Write;
 use antiphon_event::Event;
 use antiphon_testkit::{history, stream};
 use antiphon_view::dag::{Dag, Layout, NodeKind, Status};
-use antiphon_view::{Changes, Fold, Permissions, Projected, Tools};
+use antiphon_view::{Changes, Fold, Permissions, Projected, Tools, tools};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
@@ -206,7 +206,7 @@ fn the_end_of_a_node_that_speaks_in_the_run_of_its_flow_ends_no_other() {
             f:b:1:start running
             f:harness_start completed
             c unknown
-            d running
+            d pending
         "#]],
     );
 }
@@ -232,7 +232,7 @@ fn what_a_node_leaves_open_in_the_run_of_its_flow_may_go_on_and_end_later() {
             f:a:2:start running
             f:harness_start interrupted
             c interrupted
-            d running
+            d pending
             e interrupted
         "#]],
     );
@@ -295,6 +295,61 @@ fn what_was_discarded_stays_so_and_what_comes_of_it_later_is_discarded_too() {
 }
 
 #[test]
+fn a_call_runs_once_it_comes_again_or_has_progress() {
+    let asked = "
+        a harness_start
+        a tool_call c bash
+        a tool_call d bash
+        a tool_call e bash
+        a tool_call f bash
+        a relay q permission c
+        a relay_resolved q true
+        a relay r permission d
+        a relay_resolved r false
+        a tool_progress p e going
+        b tool_progress p f going
+    ";
+    check(
+        asked,
+        expect![[r#"
+            a:harness_start running
+            c pending
+            d pending
+            e running
+            f running
+            q approved
+            r denied
+        "#]],
+    );
+    check(
+        &format!("{asked}\n a tool_call c bash\n a tool_result d isError=true\n b tool_call f bash"),
+        expect![[r#"
+            a:harness_start running
+            c running
+            d failed
+            e running
+            f pending
+            q approved
+            r denied
+            d:result failed
+            b/f running
+        "#]],
+    );
+    check(
+        &format!("{asked}\n a harness_end cancelled"),
+        expect![[r#"
+            a:harness_start cancelled
+            c unknown
+            d unknown
+            e unknown
+            f unknown
+            q approved
+            r denied
+        "#]],
+    );
+}
+
+#[test]
 fn a_result_that_comes_before_its_call_ends_it() {
     check(
         "
@@ -326,7 +381,7 @@ fn a_result_that_is_lent_goes_back_when_its_own_call_comes() {
     check(
         &format!("{lent}\n b tool_call c bash"),
         expect![[r#"
-            c running
+            c pending
             b/c completed
         "#]],
     );
@@ -352,7 +407,7 @@ fn a_call_that_gives_a_result_back_after_its_run_has_ended_is_left_open_by_it() 
     check(
         "a tool_call c bash\n b tool_result c\n a harness_end done\n a resumed\n b tool_call c bash",
         expect![[r#"
-            c running
+            c pending
             b/c completed
         "#]],
     );
@@ -379,17 +434,27 @@ fn of_answers_that_come_before_their_request_the_first_of_its_run_counts() {
     );
 }
 
-/// How the calls stand in a graph, by their arguments: whether each has come to an end.
-fn ended(layout: &Layout) -> BTreeMap<&str, bool> {
+/// How the calls stand in a graph, by their names.
+fn calls(layout: &Layout) -> BTreeMap<&str, Option<Status>> {
     let calls = layout.nodes.iter().filter(|node| node.kind == NodeKind::ToolCall);
-    calls.map(|call| (call.label.as_str(), call.status == Some(Status::Completed))).collect()
+    calls.map(|call| (call.label.as_str(), call.status)).collect()
+}
+
+/// How a call stands in a graph that stands so among tools.
+fn of_tool(status: tools::Status) -> Status {
+    match status {
+        tools::Status::Pending | tools::Status::AwaitingPermission => Status::Pending,
+        tools::Status::Running => Status::Running,
+        tools::Status::Complete => Status::Completed,
+        tools::Status::Error | tools::Status::Denied => Status::Failed,
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_same_calls_are_over_as_among_tools(
+    fn calls_have_begun_and_are_over_as_among_tools(
         steps in proptest::collection::vec((0_usize..3, 0_usize..4, 0_usize..2), 0..24),
     ) {
         let mut table = String::new();
@@ -404,11 +469,11 @@ proptest! {
         }
         let events = history(&table);
         let tools = Fold::<Tools>::of(&events);
-        let calls = tools.view().calls().iter().filter(|call| !call.orphan);
-        let over: BTreeMap<_, _> =
-            calls.map(|call| (call.name.as_deref().unwrap_or_default(), call.is_over())).collect();
+        let known = tools.view().calls().iter().filter(|call| !call.orphan);
+        let stand: BTreeMap<_, _> =
+            known.map(|call| (call.name.as_deref().unwrap_or_default(), Some(of_tool(call.status)))).collect();
         let layout = laid_out(&events);
-        prop_assert_eq!(ended(&layout), over, "{}", table);
+        prop_assert_eq!(calls(&layout), stand, "{}", table);
     }
 
     #[test]

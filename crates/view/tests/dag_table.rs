@@ -124,7 +124,7 @@ fn children_stand_to_the_right_and_lanes_are_used_again() {
         2 372..394 c:harness_end  step: run end · error
         0 408..458 c2:result      result: failed [failed]
         0 508..558 c1:result      result: fine
-        0 626..676 c4             tool call: agent(task: four) [running]
+        0 626..676 c4             tool call: agent(task: four) [pending]
         1 690..712 e:harness_start step: run start [running]
         a:harness_start -> c1 sequence
         c1 -> c2 sequence
@@ -199,7 +199,7 @@ fn an_orphan_moves_below_its_parent_when_that_comes() {
         &expect![[r"
         2 168..190 b:harness_start step: run start [running]
         1  28..50  a:harness_start step: run start [running]
-        1 104..154 c1             tool call: agent [running]
+        1 104..154 c1             tool call: agent [pending]
         1 168..218 t1             text: go on
         a:harness_start -> c1 sequence
         c1 -> b:harness_start spawn
@@ -223,10 +223,10 @@ fn a_parent_goes_above_an_orphan_that_has_grown_larger() {
         table,
         &expect![[r"
         0  28..50  b:harness_start step: run start [running]
-        0 104..154 c2             tool call: agent [running]
+        0 104..154 c2             tool call: agent [pending]
         1 168..218 t2             text: grandchild
         -1 -112..-90 a:harness_start step: run start [running]
-        -1 -36..14  c1             tool call: agent [running]
+        -1 -36..14  c1             tool call: agent [pending]
         -1  58..108 t1             text: go on
         b:harness_start -> c2 sequence
         c2 -> t2 spawn
@@ -240,11 +240,11 @@ fn a_parent_goes_above_an_orphan_that_has_grown_larger() {
     );
     expect![[r"
         ○     run start [running]
-        ▶     tool call agent [running]
+        ▶     tool call agent [pending]
         ├─╮
         │ ○   run start [running]
         ● │   text      go on
-          ▶   tool call agent [running]
+          ▶   tool call agent [pending]
           ╰─╮
             ● text      grandchild
     "]]
@@ -384,7 +384,7 @@ fn text_shows_lanes_as_version_control_does() {
         │ ○     run end · done
         ├╌╯
         ◀       result    fine
-        ▶       tool call agent(task: four) [running]
+        ▶       tool call agent(task: four) [pending]
         ╰─╮
           ○     run start [running]
     "]]

@@ -6,7 +6,7 @@
 use antiphon_event::{Body, Event, FlowNodeId, Kind};
 use antiphon_graph::{Conversation, Node as GraphNode, Placed};
 
-use super::{Dag, Open, Run, Scope, Spot, Status};
+use super::{Dag, NodeKind, Open, Run, Scope, Spot, Status};
 use crate::Changes;
 
 impl Dag {
@@ -45,8 +45,13 @@ impl Dag {
     pub(super) fn note_open(&mut self, block: u32, before: Option<Status>) {
         let Spot { run, scope, .. } = &self.spots[block as usize];
         let open = &mut self.runs[*run as usize].open;
+        let is_call = self.layout.nodes[block as usize].kind == NodeKind::ToolCall;
         let entry = |status| {
-            let is_open = matches!(status, Some(Status::Running | Status::Interrupted));
+            let is_open = match status {
+                Some(Status::Running | Status::Interrupted) => true,
+                Some(Status::Pending) => is_call,
+                _ => false,
+            };
             let is_interrupted = status == Some(Status::Interrupted);
             is_open.then(|| Open { is_interrupted, scope: scope.clone(), block })
         };
@@ -76,7 +81,9 @@ impl Dag {
     /// How a block stands that has no end of its own.
     pub(super) fn without_end(&self, block: u32) -> Status {
         let run = self.spot(block).and_then(|spot| self.runs.get(spot.run as usize));
-        run.and_then(|run| run.left).unwrap_or(Status::Running)
+        let is_begun = self.spot(block).is_none_or(|spot| spot.begun > 0);
+        let waits = !is_begun && self.node(block).kind == NodeKind::ToolCall;
+        run.and_then(|run| run.left).unwrap_or(if waits { Status::Pending } else { Status::Running })
     }
 
     fn run_of(&self, placed: Option<Placed>) -> Option<u32> {

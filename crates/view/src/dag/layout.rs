@@ -106,9 +106,9 @@ impl NodeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Not answered yet.
+    /// Begun, and not over.
     Running,
-    /// A person has to answer.
+    /// Not begun; of a request, that a person has to answer.
     Pending,
     /// It came to a good end.
     Completed,

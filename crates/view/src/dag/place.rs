@@ -202,6 +202,7 @@ impl Dag {
             earlier,
             out: Vec::new(),
             is_cut: false,
+            begun: 0,
         });
     }
 

@@ -1,7 +1,7 @@
 //! How calls, requests, nodes and runs stand.
 
-use antiphon_event::{Body, EndReason, Event, NodeStatus, RunId};
-use antiphon_graph::{Conversation, DISCARDABLE, Node as GraphNode, Place, Placed};
+use antiphon_event::{Body, EndReason, Event, Kind, NodeStatus, RunId};
+use antiphon_graph::{Change, Conversation, DISCARDABLE, Node as GraphNode, Place, Placed};
 
 use super::{Dag, Status};
 use crate::{Changes, path};
@@ -13,12 +13,10 @@ impl Dag {
             return Some(Status::Discarded);
         }
         match node.body() {
-            Body::ToolCall(_)
-            | Body::ReplInput(_)
-            | Body::NodeStart(_)
-            | Body::HarnessStart(_)
-            | Body::RunStart(_) => Some(Status::Running),
-            Body::Relay(_) => Some(Status::Pending),
+            Body::ReplInput(_) | Body::NodeStart(_) | Body::HarnessStart(_) | Body::RunStart(_) => {
+                Some(Status::Running)
+            }
+            Body::ToolCall(_) | Body::Relay(_) => Some(Status::Pending),
             body if fails(body) => Some(Status::Failed),
             Body::NodeEnd(end) => Some(of_node(&end.status)),
             Body::NodeSkipped(_) => Some(Status::Skipped),
@@ -38,6 +36,7 @@ impl Dag {
         self.settle_requests(event, changes);
         match &event.body {
             Body::ToolCall(_) | Body::ReplInput(_) => self.called(conversation, placed, changes),
+            Body::ToolProgress(_) => self.progressed(conversation, placed, changes),
             Body::ToolResult(_) | Body::ReplOutput(_) => self.came(conversation, placed, event, changes),
             Body::NodeEnd(end) => {
                 let start = self.start_of(conversation, event, (end.execution, end.attempt));
@@ -73,17 +72,45 @@ impl Dag {
         }
     }
 
-    /// A call or a piece of code has come: what came of it may be there already, and another may have had it so far.
+    /// A call or a piece of code has come: what came of it may be there already, and another may have had it so far. A call
+    /// that comes again is about to run.
     fn called(&mut self, conversation: &Conversation, placed: Option<Placed>, changes: &mut Changes) {
+        let moved = conversation.moved_answers().iter().filter_map(|node| conversation.node(*node));
+        let pieces = moved.filter(|node| node.kind() == Kind::ToolProgress).count() as u32;
         if let Some(freed) = conversation.freed_call() {
             let block = self.block_of(Some(freed));
+            if let Some(spot) = self.spots.get_mut(block as usize) {
+                spot.begun = spot.begun.saturating_sub(pieces);
+            }
             let status = outcome(conversation, freed).unwrap_or_else(|| self.without_end(block));
             self.set_status(block, status, changes);
+        }
+        if let Some(placed) = placed {
+            let again = u32::from(placed.change == Change::Updated);
+            self.note_begun(placed.block, pieces + again, changes);
         }
         self.begin_again(placed, changes);
         let came = placed.and_then(|placed| Some((placed.block, outcome(conversation, placed.node)?)));
         if let Some((block, status)) = came {
             self.set_status(block, status, changes);
+        }
+    }
+
+    /// Progress proves that a call has begun.
+    fn progressed(&mut self, conversation: &Conversation, placed: Option<Placed>, changes: &mut Changes) {
+        if let Some(placed) = placed.filter(|placed| placed.change == Change::Added) {
+            self.note_begun(self.block_of(conversation.call_of(placed.node)), 1, changes);
+        }
+    }
+
+    /// Notes how often more it was said of a call that it has begun.
+    fn note_begun(&mut self, call: u32, times: u32, changes: &mut Changes) {
+        let Some(spot) = self.spots.get_mut(call as usize) else {
+            return;
+        };
+        spot.begun = spot.begun.saturating_add(times);
+        if spot.begun > 0 && self.node(call).status == Some(Status::Pending) {
+            self.set_status(call, Status::Running, changes);
         }
     }
 
