@@ -3,9 +3,9 @@
 //! In: events that the conversation has taken in. Out: a [`Layout`] of boxes, arrows and frames, and the changes
 //! that keep it up to date. Runs stand in lanes from left to right, time runs down, and every arrow points down.
 //! What is placed stays where it is unless something above it in its lane, or something it hangs from, needs
-//! the room; then it moves down. Only where two parts that stood apart are joined by a cause that came late does
-//! one of them move up or aside, and it is the smaller one. The pictures [`svg`], [`mermaid`], [`dot`] and [`text`] are drawn
-//! from a layout alone. Start reading at the projection's `apply`.
+//! the room; then it moves down. For what is sure to come higher up, room is left. Only where two parts that stood
+//! apart are joined by a cause that came late does one of them move up or aside, and it is the smaller one. The
+//! pictures [`svg`], [`mermaid`], [`dot`] and [`text`] are drawn from a layout alone. Start reading at the projection's `apply`.
 
 mod adopt;
 mod dot;
@@ -114,6 +114,9 @@ struct Span {
     first: u32,
     last: u32,
     owner: u32,
+    /// How many calls and pieces of code in it wait for what comes of them; found again from how they stand.
+    #[serde(skip)]
+    waiting: u32,
 }
 
 /// Where a run stands.
@@ -136,6 +139,8 @@ struct Run {
     /// The blocks that are part of it and under way, or may go on; found again from how they stand.
     #[serde(skip)]
     open: BTreeSet<Open>,
+    /// The nodes of a flow that said in it that they begin to speak, and not that they are done.
+    speaking: BTreeSet<FlowNodeId>,
     /// How what it left open stands since it ended.
     left: Option<Status>,
 }
@@ -152,6 +157,7 @@ impl Default for Run {
             start: NONE,
             blocks: Vec::new(),
             open: BTreeSet::new(),
+            speaking: BTreeSet::new(),
             left: None,
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use antiphon_event::Event;
-use antiphon_testkit::{shape, stream};
+use antiphon_testkit::{history, shape, stream};
 use antiphon_view::dag::{self, Dag, EdgeKind, Group, Layout, Node};
 use antiphon_view::{Changes, Fold, Projected, View};
 use proptest::prelude::*;
@@ -81,7 +81,31 @@ fn check(layout: &Layout) -> Result<(), TestCaseError> {
 
 /// Streams as they come, out of order, and of runs that come before or after what they hang from.
 fn streams() -> impl Strategy<Value = Vec<Event>> {
-    prop_oneof![stream(), stream().prop_shuffle(), late(24)]
+    prop_oneof![stream(), stream().prop_shuffle(), late(24), side_by_side()]
+}
+
+/// Nodes that speak side by side in the run of their flow, and end when they like.
+fn side_by_side() -> impl Strategy<Value = Vec<Event>> {
+    prop::collection::vec((0_usize..12, 0_usize..4, 0_usize..3), 0..48).prop_map(|steps| {
+        let mut table = String::from("f run_start\n");
+        for (nth, (kind, node, id)) in steps.into_iter().enumerate() {
+            let line = match kind {
+                0 | 1 => format!("f node_start n{node} 1 1"),
+                2 => format!("f harness_start nodeId=n{node}"),
+                3 => format!("f text t{id} \"some more of it\" nodeId=n{node}"),
+                4 | 5 => format!("f text t{nth} so nodeId=n{node} messageId=m{nth}"),
+                6 => format!("f tool_call c{id} bash nodeId=n{node}"),
+                7 => format!("f tool_progress p{nth} c{id} going nodeId=n{node}"),
+                8 => format!("f tool_result c{id} \"{}\" nodeId=n{node}", "long ".repeat(node * 6)),
+                9 => format!("f harness_end {} nodeId=n{node}", ["done", "interrupted", "error"][id]),
+                10 => format!("f node_end n{node}"),
+                _ => ["f run_end PENDING", "f resumed", "f usage"][id].to_owned(),
+            };
+            table.push_str(&line);
+            table.push('\n');
+        }
+        history(&table)
+    })
 }
 
 /// Runs that hang from one another, in any order.
@@ -217,6 +241,44 @@ fn what_is_appended_moves_nothing() {
     ];
     for (name, events) in shapes {
         assert_eq!(moves(&events), 0, "{name}");
+    }
+}
+
+/// A table with a line for each of so many numbers.
+fn each(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(|number| line(number) + "\n").collect()
+}
+
+#[test]
+fn what_was_sure_to_come_higher_up_moves_nothing() {
+    let long = "long ".repeat(20);
+    let starts = each(50, |n| format!("f node_start n{n} 1 1"));
+    let texts = each(50, |n| format!("f text t{n} hello nodeId=n{n}"));
+    let calls = each(50, |n| format!("a text t{n} so messageId=m{n}\na tool_call c{n} bash messageId=m{n}"));
+    let tables = [
+        ("nodes", format!("f run_start\n{starts}{texts}{}", each(50, |n| format!("f node_end n{n}")))),
+        ("nodes that end from the last", {
+            format!("f run_start\n{starts}{texts}{}", each(50, |n| format!("f node_end n{}", 49 - n)))
+        }),
+        (
+            "nodes that say when they speak",
+            format!(
+                "f run_start\n{starts}{}{texts}{}{}",
+                each(50, |n| format!("f harness_start nodeId=n{n}")),
+                each(50, |n| format!("f harness_end done nodeId=n{n}")),
+                each(50, |n| format!("f node_end n{n}")),
+            ),
+        ),
+        ("results", calls.clone() + &each(50, |n| format!("a tool_result c{n} ok"))),
+        ("long results", calls + &each(50, |n| format!("a tool_result c{n} \"{long}\""))),
+        (
+            "code",
+            each(50, |n| format!("a text t{n} so messageId=m{n}\na repl_input c{n} x messageId=m{n}"))
+                + &each(50, |n| format!("a repl_output c{n} \"{long}\"")),
+        ),
+    ];
+    for (name, table) in tables {
+        assert_eq!(moves(&history(&table)), 0, "{name}");
     }
 }
 

@@ -154,7 +154,7 @@ fn children_stand_to_the_right_and_lanes_are_used_again() {
 }
 
 #[test]
-fn a_late_result_joins_its_message_and_moves_only_what_is_below() {
+fn a_late_result_joins_its_message_in_the_room_that_was_left_for_it() {
     let table = r#"
         a           text           t1 "calling"
         a           tool_call      c1 bash
@@ -171,9 +171,9 @@ fn a_late_result_joins_its_message_and_moves_only_what_is_below() {
         0 122..172 c1             tool call: bash [completed]
         0 186..236 c2             tool call: bash [completed]
         0 250..300 c2:result      result: second
-        0 432..482 t2             text: next
+        0 462..512 t2             text: next
         0 314..364 c1:result      result: first
-        0 496..546 t3             text: more
+        0 526..576 t3             text: more
         t1 -> c1 sequence
         c1 -> c2 sequence
         c2 -> c2:result sequence
@@ -181,7 +181,7 @@ fn a_late_result_joins_its_message_and_moves_only_what_is_below() {
         c2:result -> c1:result sequence
         t2 -> t3 sequence
         0  28..378 msg:t1 (assistant)
-        0 402..560 msg:t2 (assistant)
+        0 432..590 msg:t2 (assistant)
     "]],
     );
 }
@@ -324,6 +324,61 @@ fn requests_retries_and_summaries_show_how_things_stand() {
         0 146..340 msg:t1 (assistant) in msg:s1
         0 364..558 msg:r1 (assistant)
     "]],
+    );
+}
+
+#[test]
+fn room_is_left_only_for_what_is_sure_to_come() {
+    check(
+        "
+        f run_start
+        f node_start a 1 1
+        f text t1 first nodeId=a messageId=m1
+        f tool_call c1 bash nodeId=a messageId=m1
+        f tool_result c1 ok nodeId=a
+        f text t2 second nodeId=a messageId=m2
+        f node_end a nodeId=a
+        f node_start b 1 1
+        f node_start c 1 1
+        f text t3 both nodeId=b
+        f text t4 speak nodeId=c
+        f node_end b
+        f node_end c
+        f run_end
+        ",
+        &expect![[r#"
+            0  28..50  f:run_start    step: flow start · flow [completed]
+            0  64..86  f:a:1:start    step: ▶ a [completed]
+            0 140..190 t1             text: first
+            0 204..254 c1             tool call: bash [completed]
+            0 268..318 c1:result      result: ok
+            0 386..436 t2             text: second
+            0 450..472 f:a:1:end      step: ■ a COMPLETED [completed]
+            0 510..532 f:b:1:start    step: ▶ b [completed]
+            0 546..568 f:c:1:start    step: ▶ c [completed]
+            0 622..672 t3             text: both
+            0 776..826 t4             text: speak
+            0 686..708 f:b:1:end      step: ■ b COMPLETED [completed]
+            0 840..862 f:c:1:end      step: ■ c COMPLETED [completed]
+            0 900..922 f:run_end      step: flow end
+            f:run_start -> f:a:1:start sequence
+            f:a:1:start -> t1 sequence
+            t1 -> c1 sequence
+            c1 -> c1:result sequence
+            c1:result -> t2 sequence
+            t2 -> f:a:1:end sequence
+            f:a:1:end -> f:b:1:start sequence
+            f:b:1:start -> f:c:1:start sequence
+            f:c:1:start -> t3 sequence
+            t3 -> t4 sequence
+            t3 -> f:b:1:end sequence
+            t4 -> f:c:1:end sequence
+            f:c:1:end -> f:run_end sequence
+            0 110..332 msg:m1 (a)
+            0 356..486 msg:m2 (a)
+            0 592..722 msg:t3 (b)
+            0 746..876 msg:t4 (c)
+        "#]],
     );
 }
 

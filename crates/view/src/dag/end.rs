@@ -43,9 +43,10 @@ impl Dag {
 
     /// Notes whether a block is under way, or may go on, that stood otherwise before.
     pub(super) fn note_open(&mut self, block: u32, before: Option<Status>) {
-        let Spot { run, scope, .. } = &self.spots[block as usize];
+        let Spot { run, scope, frame, .. } = &self.spots[block as usize];
         let open = &mut self.runs[*run as usize].open;
-        let is_call = self.layout.nodes[block as usize].kind == NodeKind::ToolCall;
+        let kind = self.layout.nodes[block as usize].kind;
+        let is_call = kind == NodeKind::ToolCall;
         let entry = |status| {
             let is_open = match status {
                 Some(Status::Running | Status::Interrupted) => true,
@@ -55,10 +56,16 @@ impl Dag {
             let is_interrupted = status == Some(Status::Interrupted);
             is_open.then(|| Open { is_interrupted, scope: scope.clone(), block })
         };
-        if let Some(before) = entry(before) {
+        let (before, now) = (entry(before), entry(self.layout.nodes[block as usize].status));
+        if let Some(span) = self.spans.get_mut(*frame as usize).filter(|_| is_call || kind == NodeKind::Repl)
+        {
+            span.waiting += u32::from(now.is_some());
+            span.waiting -= u32::from(before.is_some());
+        }
+        if let Some(before) = before {
             open.remove(&before);
         }
-        open.extend(entry(self.layout.nodes[block as usize].status));
+        open.extend(now);
     }
 
     /// A run goes on.
@@ -75,6 +82,20 @@ impl Dag {
         let status = node.and_then(|node| node.status);
         if let (Some(placed), Some(Status::Unknown | Status::Interrupted)) = (placed, status) {
             self.set_status(placed.block, Status::Running, changes);
+        }
+    }
+
+    /// Notes that a node of a flow begins or ends to speak in the run of the flow.
+    pub(super) fn speaks(&mut self, placed: Option<Placed>, event: &Event) {
+        let (Some(placed), Some(place), Some(node)) = (placed, self.run_of(placed), &event.head.node_id)
+        else {
+            return;
+        };
+        let run = &mut self.runs[place as usize];
+        match event.kind() {
+            Kind::HarnessStart if run.start != placed.block => _ = run.speaking.insert(node.clone()),
+            Kind::HarnessEnd => _ = run.speaking.remove(node),
+            _ => {}
         }
     }
 
@@ -110,9 +131,27 @@ impl Run {
         blocks.sort_unstable();
         blocks
     }
+
+    /// How many ends of a node of a flow are sure to come in the run: of what it says, and of itself.
+    pub(super) fn ends_to_come(&self, node: &FlowNodeId) -> usize {
+        let scope = Scope::Starts(node.clone());
+        let has_begun = [false, true].iter().any(|&is_interrupted| {
+            let start = Open { is_interrupted, scope: scope.clone(), block: 0 };
+            self.open.range(start..).next().is_some_and(|open| open.scope == scope)
+        });
+        usize::from(has_begun) + usize::from(self.speaking.contains(node))
+    }
 }
 
 impl Scope {
+    /// The node that a block starts, or that it is part of.
+    pub(super) fn node(&self) -> Option<&FlowNodeId> {
+        match self {
+            Self::None => None,
+            Self::Starts(node) | Self::Of(node) => Some(node),
+        }
+    }
+
     /// What the block of a node of the graph has to do with a flow.
     pub(super) fn of(node: &GraphNode) -> Self {
         match (node.flow_node().cloned(), node.kind()) {

@@ -19,9 +19,11 @@ const SMALL_MAX: usize = 26;
 pub(super) const WIDTH: i64 = 260;
 const SMALL_WIDTH: i64 = 176;
 /// The height of a small box, of the caption of another, and of each line in it.
-const SMALL_HEIGHT: i64 = 22;
+pub(super) const SMALL_HEIGHT: i64 = 22;
 pub(super) const CAPTION: i64 = 28;
 pub(super) const LINE: i64 = 15;
+/// The height of a box that says what came of a call, if that is too long for a label.
+pub(super) const RESULT_HEIGHT: i64 = CAPTION + LABEL_MAX.div_ceil(CODE_LINE_MAX) as i64 * LINE + 7;
 /// How long a word may be, with the space before it, to be left out rather than cut.
 const WORD_MAX: usize = 12;
 /// Payloads larger than this are not looked into.

@@ -63,7 +63,8 @@ impl Dag {
         let below = self.spot(above).map_or(NONE, |spot| spot.below);
         let arrows = self.arrows_to(conversation, placed.node, event, (above, below));
         self.settle(placed, node, (above, below, lane));
-        let y = self.first_free_y(block, above, &arrows);
+        let room = self.room(above, block, node.kind());
+        let y = self.first_free_y(block, (above, room), &arrows);
         self.show(conversation, placed, node, y, changes);
         self.frame_up(conversation, placed, event, changes);
         for Arrow { from, kind } in arrows {
@@ -182,7 +183,7 @@ impl Dag {
         }
         match self.spans.get_mut(frame as usize) {
             Some(span) => span.last = block,
-            None if frame != NONE => self.spans.push(Span { first: block, last: block, owner }),
+            None if frame != NONE => self.spans.push(Span { first: block, last: block, owner, waiting: 0 }),
             None => {}
         }
         self.runs[owner as usize].blocks.push(block);
@@ -206,10 +207,10 @@ impl Dag {
         });
     }
 
-    fn first_free_y(&self, block: u32, above: u32, arrows: &[Arrow]) -> i64 {
+    fn first_free_y(&self, block: u32, (above, room): (u32, i64), arrows: &[Arrow]) -> i64 {
         let frame = self.spots[block as usize].frame;
         let top = if frame == NONE { MARGIN } else { MARGIN + HEADER };
-        let under = self.spot(above).map(|_| self.node(above).bottom() + self.between(above, block));
+        let under = self.spot(above).map(|_| self.node(above).bottom() + self.between(above, block) + room);
         let hanging = arrows.iter().map(|arrow| self.node(arrow.from).bottom() + GAP);
         under.into_iter().chain(hanging).fold(top, i64::max)
     }

@@ -6,6 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use antiphon_event::Kind;
+
+use super::label::{RESULT_HEIGHT, SMALL_HEIGHT};
 use super::place::GAP;
 use super::{Dag, NONE};
 use crate::{Changes, path};
@@ -14,6 +17,26 @@ use crate::{Changes, path};
 pub(super) type Moves = Vec<(u32, i64)>;
 
 impl Dag {
+    /// How much room is left above a new block for what is sure to come in the frame above: what its calls wait for, and
+    /// the ends of the flow node that speaks in it. Else each of these would push all that is below. What the node itself
+    /// goes on with takes the ends along.
+    pub(super) fn room(&self, above: u32, block: u32, kind: Kind) -> i64 {
+        let (Some(upper), lower) = (self.spot(above), &self.spots[block as usize]) else {
+            return 0;
+        };
+        let Some(span) = self.spans.get(upper.frame as usize).filter(|_| upper.frame != lower.frame) else {
+            return 0;
+        };
+        let run = &self.runs[span.owner as usize];
+        if !run.is_busy || matches!(kind, Kind::HarnessEnd | Kind::RunEnd) {
+            return 0;
+        }
+        let node = self.spots[span.first as usize].scope.node();
+        let ends = node.filter(|node| lower.scope.node() != Some(*node));
+        let ends = ends.map_or(0, |node| run.ends_to_come(node)) as i64;
+        i64::from(span.waiting) * (RESULT_HEIGHT + GAP) + ends * (SMALL_HEIGHT + GAP)
+    }
+
     /// Moves what stands too close to a block that has grown or is new.
     pub(super) fn make_room(&mut self, block: u32, changes: &mut Changes) {
         let pushed = self.pushed_by(block, self.node(block).bottom());

@@ -47,9 +47,11 @@ impl Dag {
                 self.set_status(start, Status::Failed, changes);
             }
             Body::NodeStart(_) | Body::HarnessStart(_) | Body::RunStart(_) => {
+                self.speaks(placed, event);
                 self.begin_again(placed, changes);
             }
             Body::HarnessEnd(end) => {
+                self.speaks(placed, event);
                 self.end_run(conversation, placed, event, of_harness(end.reason.as_ref()), changes);
             }
             Body::RunEnd(end) => {
