@@ -99,10 +99,10 @@ fn what_comes_of_discarded_code_later_does_not_count_and_what_the_model_says_the
             dag id=block:k status=discarded
             dag id=block:k:progress
             dag id=block:r:model_retry:1
-            dag id=block:c status=running
+            dag id=block:c status=pending
             dag id=block:k~2 status=completed
             dag id=block:k:output
-            dag id=block:of_code status=running
+            dag id=block:of_code status=pending
             dag id=block:k~2:output
             nested id=r
             nested id=k discarded=true
@@ -160,7 +160,7 @@ fn a_call_that_comes_after_the_retry_is_a_new_one_whatever_was_said_of_it_before
             messages role=tool content=no result yet
             dag id=block:q status=pending
             dag id=block:r:model_retry:1
-            dag id=block:c status=running
+            dag id=block:c status=pending
             nested id=r
             nested id=c
             nested id=q
