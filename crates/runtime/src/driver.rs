@@ -274,6 +274,7 @@ impl Driver {
         let mut any = false;
         while let Some(due) = self.timers.due(now) {
             self.due(due);
+            self.catch_up();
             any = true;
         }
         if self.inbox_at <= now {
@@ -313,7 +314,14 @@ impl Driver {
         self.try_feed(machine, Input::Outcome { attempt, result });
         self.forfeit(machine, attempt.node);
         let flow = self.tree.machines[machine].mind.as_flow();
-        if !self.is_behind && flow.is_some_and(Scheduler::may_go_on) {
+        if flow.is_some_and(Scheduler::may_go_on) {
+            self.catch_up();
+        }
+    }
+
+    /// Lets everything happen that follows by itself, unless that is more than is appended at once.
+    fn catch_up(&mut self) {
+        if !self.is_behind && !self.stirred.is_empty() {
             self.settle();
         }
     }

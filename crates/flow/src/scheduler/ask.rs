@@ -41,7 +41,7 @@ impl Scheduler {
         };
         match evaluated {
             Ok(output) => self.completed(attempt, Reply::new(output), Guarding::Full, now, &mut events),
-            Err(failure) => self.failed(attempt, failure, now, &mut events),
+            Err(failure) => self.failed_with(attempt, failure, now, &mut events),
         }
         events
     }

@@ -384,24 +384,39 @@ impl Scheduler {
         self.node_end(attempt, Box::new(end), now, events);
     }
 
-    /// The work failed, and says why in words of its own. What guards on its output may show to nobody is not told with
-    /// them either.
-    fn failed_with(&self, attempt: Attempt, mut failure: Failure, now: Now, events: &mut Vec<Event>) {
+    /// The work failed, and says why in words of its own: guards on its output that may show to nobody what they find look
+    /// at these, too.
+    pub(super) fn failed_with(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
         let node = attempt.node;
+        let said = Value::from(&*failure.message);
         for guard in self.flow.node(node).guards.output.iter().filter(|guard| guard.check.withholds()) {
-            let verdict = guard.inspect(&Value::from(&*failure.message));
-            events.push(self.node_event(now, node, guard_result(guard, verdict == guard::Verdict::Passed)));
-            if let guard::Verdict::Violated { sanitized: Some(Value::String(clean)), .. } = verdict
-                && guard.action != Action::Warn
-            {
-                failure.message = clean;
-            }
+            let passed = guard.inspect(&said) == guard::Verdict::Passed;
+            events.push(self.node_event(now, node, guard_result(guard, passed)));
         }
         self.failed(attempt, failure, now, events);
     }
 
+    /// A failure without what guards on the output of its node may show to nobody.
+    pub(super) fn discreet(&self, node: NodeIndex, failure: Failure) -> Failure {
+        match self.withheld(node, &Value::from(&*failure.message)) {
+            Some(Value::String(message)) => Failure { message, ..failure },
+            _ => failure,
+        }
+    }
+
+    /// A value without what guards on the output of a node may show to nobody; nothing if that is not in it.
+    pub(super) fn withheld(&self, node: NodeIndex, value: &Value) -> Option<Value> {
+        let guards = self.flow.node(node).guards.output.iter();
+        let guards = guards.filter(|guard| guard.check.withholds() && guard.action != Action::Warn);
+        guards.fold(None, |clean, guard| match guard.inspect(clean.as_ref().unwrap_or(value)) {
+            guard::Verdict::Violated { sanitized: Some(cleaner), .. } => Some(cleaner),
+            _ => clean,
+        })
+    }
+
     /// An attempt failed: try again, let another node take over, isolate, or fail.
     pub(super) fn failed(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        let failure = self.discreet(attempt.node, failure);
         if failure.code == ErrorCode::Cancelled {
             return events.push(self.cancelled(attempt, failure.message, now));
         }
@@ -446,6 +461,7 @@ impl Scheduler {
 
     /// There are no more attempts, or somebody decided that: another node takes over if there is one.
     pub(super) fn gave_up(&self, attempt: Attempt, failure: Failure, now: Now, events: &mut Vec<Event>) {
+        let failure = self.discreet(attempt.node, failure);
         if let Some(deputy) = self.spots[attempt.node].rare().deputy {
             let message =
                 format!("what its fallback `{}` gave will not do: {}", self.flow.id(deputy), failure.message);

@@ -262,12 +262,14 @@ impl Scheduler {
         self.rest(self.target(edge));
     }
 
-    /// For each loop around the target of a back edge.
+    /// For each loop that a back edge is in.
     fn around(&mut self, edge: EdgeIndex, each: fn(&mut u32)) {
         let shape = self.flow.shape();
-        for region in &shape.regions_of[shape.ends[edge].1] {
-            if shape.regions[*region].exits.is_some() {
-                each(&mut self.busy[*region]);
+        let (source, target) = shape.ends[edge];
+        for at in &shape.regions_of[target] {
+            let region = &shape.regions[*at];
+            if region.exits.is_some() && region.nodes.binary_search(&source).is_ok() {
+                each(&mut self.busy[*at]);
             }
         }
     }

@@ -263,7 +263,7 @@ impl Scheduler {
 
     /// The start of an attempt that will not do its work: it has failed already.
     pub(super) fn prevented(&self, next: Attempt, input: Option<Json>, failure: Failure, now: Now) -> Event {
-        let error = Some(Box::new(node_error(failure)));
+        let error = Some(Box::new(node_error(self.discreet(next.node, failure))));
         let start = NodeStart { error, ..self.starting(next, input) };
         self.node_event(now, next.node, Body::NodeStart(start))
     }

@@ -173,6 +173,26 @@ fn a_way_out_of_two_loops_waits_for_what_the_inner_one_lets_go_of_in_the_outer_o
 }
 
 #[test]
+fn a_loop_is_at_rest_although_the_back_edge_of_another_has_fired() {
+    check(
+        "a:entry, a > c, a > b, b > d, b >else e, d >1 e, c >1 a, b >no a | start | finish a | finish c | finish b \
+        | finish d | finish e | finish a | finish c | finish b | finish d",
+        expect![[r"
+            start     run a
+            finish a  run c, run b
+            finish c  wait
+            finish b  run d
+            finish d  run e
+            finish e  run a#2
+            finish a  run c#2, run b#2
+            finish c  wait
+            finish b  run d#2
+            finish d  skip e, end COMPLETED
+        "]],
+    );
+}
+
+#[test]
 fn a_loop_arms_the_joins_inside_it_again() {
     check(
         "s > a > j, s > b > j, j >1 s, j >2 end | start | finish s | finish a | finish b | finish j \

@@ -57,6 +57,18 @@ pub(crate) enum Wake {
     Forwarded(usize, Attempt, Result<(), Refusal>, Option<oneshot::Sender<Result<(), Refusal>>>),
 }
 
+impl Wake {
+    /// Whether something may follow from it by itself, but for outcomes, which see to that: not from what is only said on
+    /// the way.
+    fn is_news(&self) -> bool {
+        let is_on_the_way = matches!(
+            self,
+            Self::Said(..) | Self::InLine(..) | Self::Heard(..) | Self::Printed(..) | Self::Progress(..)
+        );
+        !is_on_the_way && !matches!(self, Self::Outcome(..))
+    }
+}
+
 impl Driver {
     /// Takes in all that nodes have sent by now, or about so many events of it: a record is read as a whole.
     pub(super) fn hear(&mut self, events_max: usize) {
@@ -70,6 +82,7 @@ impl Driver {
     }
 
     pub(super) fn wake(&mut self, wake: Wake) {
+        let goes_on = wake.is_news();
         match wake {
             Wake::Outcome(machine, attempt, result) => {
                 if self.has_task(machine, attempt) {
@@ -112,6 +125,9 @@ impl Driver {
             Wake::Forwarded(machine, attempt, result, reply) => {
                 self.forwarded(machine, attempt, result, reply);
             }
+        }
+        if goes_on {
+            self.catch_up();
         }
     }
 

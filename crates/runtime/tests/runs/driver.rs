@@ -714,6 +714,43 @@ async fn what_guards_withhold_is_not_told_by_a_failure_either() {
     }
 }
 
+#[tokio::test]
+async fn what_guards_withhold_is_not_in_what_is_left_of_a_run_inside_nor_in_what_an_expression_says() {
+    let key = || ["AKIA", "ABCDEFGHIJKLMNOP"].concat();
+    let tells = || Node::function(Function::new(move |_| async move { Ok(key()) }));
+    let fails = || Node::function(Function::new(|_| async { Err::<(), _>(Failure::new("no")) }));
+    let inner = Flow::new("inner").node("x", tells()).node("y", fails()).edge(Edge::new("x", "y"));
+    let inside = Node::flow(inner.build().expect("sound"));
+    let fragile = expression("{'a': 1}[input]").retry(Retry::new(1));
+    for (work, is_inside) in [(inside, true), (fragile, false)] {
+        let guard = Guard { id: "keys".into(), check: Check::Secrets, action: Action::Sanitize };
+        let flow = Flow::new("tells").node("key", tells()).node("a", work.guard_output(guard));
+        let flow = flow.edge(Edge::new("key", "a")).build().expect("sound");
+        let engine = engine();
+        let mut run = engine.start(flow, Invocation::new("")).await.expect("accepted");
+        let report = run.wait().await.expect("no fault");
+        assert_eq!(report.outcome, Outcome::Failed);
+        // What an expression fails with leaves the output of the node before it.
+        assert_eq!(report.output.to_text().contains("removed"), is_inside, "{}", report.output.as_str());
+        let of_guarded = |event: &&Event| event.head.node_id.as_ref().is_some_and(|id| id.as_str() == "a");
+        let events = events(&run).await;
+        for event in events.iter().filter(of_guarded) {
+            assert!(!event.to_json().contains("AKIA"), "{}", event.to_json());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_cut_off_at_the_same_time_is_taken_in_one_after_the_other() {
+    let never = || Node::function(Function::new(|_| std::future::pending::<Result<(), Failure>>()));
+    let cut_off = || never().timeout(Duration::from_millis(20)).isolate();
+    let flow = Flow::new("late").node("p", cut_off()).node("q", cut_off());
+    let flow = flow.node("one", expression("input").join(Join::Any));
+    let flow = flow.edge(Edge::new("p", "one")).edge(Edge::new("q", "one")).build().expect("sound");
+    let given = finish(&engine(), flow, json!("")).await.output.value();
+    assert_eq!(given.as_object().and_then(|given| given.get("q")), None, "the first one wins: {given}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_nested_run_that_has_used_up_its_time_gets_no_more_by_being_tried_again() {
     let limits = Limits { execution_timeout: Some(Duration::from_secs(10)), ..Limits::default() };
