@@ -1,8 +1,5 @@
 //! Whose a result or a piece of progress is, where runs use the same id for their calls: all views say the same.
 
-// The expected texts are written by the test runner, which always uses hashes.
-#![allow(clippy::needless_raw_string_hashes, clippy::needless_pass_by_value)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -14,21 +11,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// The snapshot of a view; whoever heard of nothing but the changes has the same.
-fn fold(view: &str, table: &str) -> Value {
-    let mut fold = (find(view).expect("in the catalogue").make)();
-    let mut kept = fold.snapshot();
-    for event in history(table) {
-        let mut changes = Changes::wanted();
-        fold.apply(&event, &mut changes);
-        for change in changes.take() {
-            let said = format!("{view}: {change:?}");
-            assert!(change.apply(&mut kept), "{said} leads nowhere");
-        }
-        assert_eq!(kept, fold.snapshot(), "{view} after {}", event.to_json());
-    }
-    kept
-}
+use crate::fold;
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value[name].as_array().map_or(&[], Vec::as_slice)

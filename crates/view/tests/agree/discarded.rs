@@ -1,15 +1,11 @@
 //! What a model call that is made again discards: all views say the same.
 
-// The expected texts are written by the test runner, which always uses hashes.
-#![allow(clippy::needless_raw_string_hashes, clippy::needless_pass_by_value)]
-
 use std::fmt::Write;
 
-use antiphon_testkit::history;
-use antiphon_view::Changes;
-use antiphon_view::catalogue::find;
 use expect_test::{Expect, expect};
 use serde_json::Value;
+
+use crate::fold;
 
 /// The lists of each view, and the members of their rows that say what counts.
 const VIEWS: &[(&str, &str, &[&str])] = &[
@@ -35,21 +31,6 @@ fn check(table: &str, expected: Expect) {
         }
     }
     expected.assert_eq(&lines);
-}
-
-fn fold(view: &str, table: &str) -> Value {
-    let mut fold = (find(view).expect("in the catalogue").make)();
-    let mut kept = fold.snapshot();
-    for event in history(table) {
-        let mut changes = Changes::wanted();
-        fold.apply(&event, &mut changes);
-        for change in changes.take() {
-            let said = format!("{view}: {change:?}");
-            assert!(change.apply(&mut kept), "{said} leads nowhere");
-        }
-        assert_eq!(kept, fold.snapshot(), "{view} after {}", event.to_json());
-    }
-    kept
 }
 
 #[test]
