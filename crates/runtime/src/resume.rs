@@ -257,6 +257,12 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
         driver.feed(0, Input::Resume)?;
     }
     driver.forfeit_all();
+    // What a run had come to is told before any other goes on, as it was to be.
+    for machine in (0..driver.tree.machines.len()).rev() {
+        if driver.tree.machines[machine].mind.has_ended() {
+            driver.stir(machine);
+        }
+    }
     for machine in 1..driver.tree.machines.len() {
         let Some((around, attempt)) = driver.tree.machines[machine].parent else { continue };
         let wanted = driver.tree.machines[around].mind.executes_inside(attempt);
@@ -279,9 +285,7 @@ pub(crate) fn take_over(driver: &mut Driver) -> Result<(), Refused> {
     }
     driver.heed_reached();
     for machine in (0..driver.tree.machines.len()).rev() {
-        if driver.tree.machines[machine].mind.has_ended() {
-            driver.stir(machine);
-        } else {
+        if !driver.tree.machines[machine].mind.has_ended() {
             driver.take_up(machine);
         }
     }

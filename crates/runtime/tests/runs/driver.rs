@@ -894,6 +894,38 @@ async fn a_fork_at_any_position_goes_on_from_there_to_the_same_end() {
     }
 }
 
+#[tokio::test]
+async fn a_fork_where_a_run_inside_has_just_ended_goes_on_with_what_it_came_to() {
+    let engine = engine();
+    let built = || {
+        let inner = || Flow::new("inner").node("u", expression("'u'")).build().expect("sound");
+        let list = Key {
+            name: "l".into(),
+            schema: Schema::compile(json!({"type": "array"})).expect("a schema"),
+            default: Some(json!([])),
+            reduce: Reduce::Append,
+        };
+        let flow = Flow::new("two").state(list);
+        let flow = ["n1", "n2"]
+            .into_iter()
+            .fold(flow, |flow, id| flow.node(id, Node::flow(inner()).set("l", formula(&format!("'{id}'")))));
+        flow.build().expect("sound")
+    };
+    let mut run = engine.start(built(), Invocation::new("")).await.expect("accepted");
+    let report = run.wait().await.expect("no fault");
+    let main = run.branch().clone();
+    drop(run);
+    for at in 2..report.seq {
+        let fork = antiphon_port::Branch::new(main.session.clone(), format!("at-{at}"));
+        engine.journal().fork(&main, at, &fork).await.expect("forked");
+        while engine.journal().claim(&main.session).is_err() {
+            tokio::task::yield_now().await;
+        }
+        let mut again = engine.resume(fork, Some(built())).await.expect("it goes on");
+        assert_eq!(again.wait().await.expect("no fault").state, report.state, "at {at}");
+    }
+}
+
 /// Says yes to whatever is asked until the run has ended.
 async fn approve_all(run: &mut Run) -> Report {
     loop {
