@@ -80,6 +80,8 @@ pub struct Scheduler {
     /// The node the last event was about, and the last other one before it.
     last: NodeIndex,
     before: NodeIndex,
+    /// Whether that event started a node, or opened a layer for one: what else is ready starts before any of them goes on.
+    starting: bool,
 }
 
 /// Where the events of a run belong.
@@ -354,6 +356,7 @@ impl Scheduler {
             rounds: Rounds::default(),
             last: 0,
             before: 0,
+            starting: false,
             flow,
             names: Names::of(&origin),
             origin,

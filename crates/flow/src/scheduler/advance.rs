@@ -29,6 +29,9 @@ impl Scheduler {
         if let Some(limit) = &self.limit {
             return events.extend(self.run_end(NodeStatus::Failed, Some(limit.clone()), now));
         }
+        if self.starting && self.goes_on_starting(now) && self.starts(now, events) {
+            return;
+        }
         if let Some(&node) = self.follow.front() {
             let due = self.follow_up(node, now);
             assert!(!due.is_empty(), "a node is followed up only when something is due");

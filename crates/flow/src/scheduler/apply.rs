@@ -31,6 +31,11 @@ impl Scheduler {
             return;
         }
         self.tick(event);
+        self.starting = match &event.body {
+            Body::NodeStart(_) | Body::LayerStart(_) => true,
+            Body::Resumed(_) => self.starting,
+            _ => false,
+        };
         let node = event.head.node_id.as_ref().and_then(|id| self.find(id));
         match (&event.body, node) {
             (Body::RunStart(start), _) => self.run_started(start, event.head.at),

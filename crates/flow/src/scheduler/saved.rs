@@ -49,6 +49,8 @@ pub struct Saved {
     last: NodeIndex,
     #[serde(default)]
     before: NodeIndex,
+    #[serde(default)]
+    starting: bool,
 }
 
 /// Something that may be `null`, or nothing.
@@ -140,6 +142,7 @@ impl Scheduler {
             rounds: (self.rounds.begun, self.rounds.gave.iter().copied().collect()),
             last: self.last,
             before: self.before,
+            starting: self.starting,
         }
     }
 
@@ -194,6 +197,7 @@ impl Scheduler {
             rounds: Rounds { begun: saved.rounds.0, gave: saved.rounds.1.into_values().collect() },
             last: saved.last,
             before: saved.before,
+            starting: saved.starting,
             flow,
         })
     }

@@ -110,6 +110,13 @@ impl Scheduler {
         Ok(vec![self.event(now, Body::StatePatched(StatePatched { writes, by }))])
     }
 
+    /// Whether what was being started together is not all started, as where a fork is in the middle of it.
+    pub(super) fn goes_on_starting(&self, now: Now) -> bool {
+        let left = self.flow.settings().limits.max_node_executions.is_none_or(|max| self.starts < max);
+        let is_bounded = !left || now.steps == Some(0) || self.room() == 0;
+        self.cancel.is_none() && !self.ready.is_empty() && self.follow.len() < STARTS_MAX && !is_bounded
+    }
+
     /// Starts what is ready, as far as the bounds allow; whether anything comes of it.
     pub(super) fn starts(&self, now: Now, events: &mut Vec<Event>) -> bool {
         if !self.may_start() {
