@@ -1,7 +1,8 @@
 //! [`Tools`]: tool activity, one row for each call.
 //!
 //! In: calls, progress, results, and the requests and answers that hold calls up. Rows stand in the order of
-//! their first appearance and never move; what was only asked about has none, as it may be code. Start reading at [`Call`], then [`Tools::apply`].
+//! their first appearance and never move; what was only asked about has none, as it may be code. Start reading at
+//! [`Call`], then [`Tools::apply`].
 
 mod row;
 

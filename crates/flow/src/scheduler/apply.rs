@@ -181,7 +181,7 @@ impl Scheduler {
         if status.settled() || self.attempt(attempt.node) != attempt {
             return;
         }
-        let clean = self.withheld(attempt.node, &came_to.value()).map(Json::from);
+        let clean = self.withheld(attempt.node, || came_to.value()).map(Json::from);
         self.spots[attempt.node].keep().partial = Some(clean.unwrap_or_else(|| came_to.clone()));
         // One that is under way gives it with its end.
         if matches!(status, Status::Failed | Status::Cancelled) {

@@ -398,17 +398,21 @@ impl Scheduler {
 
     /// A failure without what guards on the output of its node may show to nobody.
     pub(super) fn discreet(&self, node: NodeIndex, failure: Failure) -> Failure {
-        match self.withheld(node, &Value::from(&*failure.message)) {
+        match self.withheld(node, || Value::from(&*failure.message)) {
             Some(Value::String(message)) => Failure { message, ..failure },
             _ => failure,
         }
     }
 
     /// A value without what guards on the output of a node may show to nobody; nothing if that is not in it.
-    pub(super) fn withheld(&self, node: NodeIndex, value: &Value) -> Option<Value> {
+    pub(super) fn withheld(&self, node: NodeIndex, value: impl FnOnce() -> Value) -> Option<Value> {
         let guards = self.flow.node(node).guards.output.iter();
-        let guards = guards.filter(|guard| guard.check.withholds() && guard.action != Action::Warn);
-        guards.fold(None, |clean, guard| match guard.inspect(clean.as_ref().unwrap_or(value)) {
+        let mut guards =
+            guards.filter(|guard| guard.check.withholds() && guard.action != Action::Warn).peekable();
+        // Most nodes have none.
+        guards.peek()?;
+        let value = value();
+        guards.fold(None, |clean, guard| match guard.inspect(clean.as_ref().unwrap_or(&value)) {
             guard::Verdict::Violated { sanitized: Some(cleaner), .. } => Some(cleaner),
             _ => clean,
         })
